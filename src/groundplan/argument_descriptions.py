@@ -59,6 +59,7 @@ WORK: Mapping[str, str] = {
     "policies.inherit_dependencies": "Whether the dependencies of a node also block everything below it. Default: no.",
     "policies.auto_resolve_parents": "Whether resolving the last open child resolves its parent. Default: no.",
     "policies.claim_ttl_minutes": "How long a claim lasts. Default, and null: as the server is configured.",
+    "policies.claim_minutes_people": "How long a person's claim lasts. Default, and null: until they release it.",
     "policies.agents": "The largest role of an agent in the project, whatever its membership: `viewer`, `editor` (the "
     "default) or `owner`.",
     "policies.secrets": "What happens when a request contains what looks like a token, a key or a password: a warning "
@@ -93,6 +94,7 @@ WORK: Mapping[str, str] = {
     "work.outline/sort": "The order of what the filter finds. Default: `readiness`, as nodes are offered.",
     "work.query/filter": "Which nodes to find; all conditions must hold.",
     "filter.resolved": "Whether the node is resolved.",
+    "filter.outcome": "Resolved nodes that were done, or dropped.",
     "filter.properties": "Nodes with these property values; null finds nodes without the property.",
     "filter.text": "Nodes whose summary contains this text, case-insensitively.",
     "filter.ancestor": "Nodes anywhere below this node.",
@@ -123,6 +125,7 @@ WORK: Mapping[str, str] = {
     "updates[].add_evidence": "Evidence of what was done, and notes for whoever continues.",
     "updates[].add_evidence[].type": "`git`, `test`, `note`, `hint`, `file`, or a type of your own.",
     "updates[].add_evidence[].ref": "The evidence itself: a commit, a path, a sentence.",
+    "updates[].retract_note": "The event, as `rev.n`, whose write added notes to the node that are taken back.",
     "updates[].expected_rev": "The `rev` that you read; the request is refused if the node has changed since.",
     "updates[].claim": "The number of your claim; refused if another took the node since.",
     "updates[].renew": "Restart the time limit of your claim.",
@@ -614,8 +617,8 @@ PURPOSE: Mapping[str, str] = {
     "recorded. Without it a long answer to an agent is shortened: row ids go first, mechanisms, confidences and "
     "assumptions never.",
     "purpose.observations/detail": "Always `observations`.",
-    "keys": "Read only these items, whole: keys, row ids, or names of edges such as `AC1->OP1`. A node comes with its "
-    "edges and indicators, an assumption with what it is on.",
+    "keys": "Read only these items, whole: keys, row ids, or names of edges such as `AC1->OP1`; in one text, commas "
+    "separate them. A node comes with its edges and indicators, an assumption with what it is on.",
     # An edit
     "operations": "The operations on the draft, which must exist, in order: all of them, or none.",
     "operations[].op": "The operation. `create_` means `add_`, and `delete_` means `remove_`.",
@@ -645,7 +648,7 @@ PURPOSE: Mapping[str, str] = {
     "label": "The label of the version. Default: v and its number.",
     # Checks
     "gate": "`A`: is it consistent? `B`: is it ready to run and to measure? Or `health`, `analysis`, `compliance`. "
-    "Default: `A`.",
+    "Default: `A`; for an operation `compliance`.",
     **{f"purpose.{name}/gate": f"Always `{name}`." for name in ("health", "analysis", "compliance")},
     **{
         f"purpose.{operation}/{name}": f"Refused: only for {uses}."

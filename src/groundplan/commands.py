@@ -132,7 +132,11 @@ COMMANDS: tuple[Entry, ...] = (
     ),
     Entry("edit", in_project=True, run="everyday.tasks:edit", summary="Edit a task in your editor."),
     Entry(
-        "note", in_project=True, run="everyday.tasks:add_note", summary="Add a note to a task.", synonyms=("comment",)
+        "note",
+        in_project=True,
+        run="everyday.tasks:add_note",
+        summary="Add a note to a task, or take one back.",
+        synonyms=("comment",),
     ),
     Entry(
         "block",

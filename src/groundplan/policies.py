@@ -29,11 +29,12 @@ class Policies(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     secrets: Literal["off", "warn", "refuse"] = "warn"  # what happens when a write contains what looks like a secret
     # work
     evidence: Literal["off", "warn", "require"] = "warn"  # what happens when a node is resolved without evidence
-    claims: Literal["soft", "enforced"] = "soft"  # whether others may resolve a claimed node
+    claims: Literal["soft", "enforced"] = "soft"  # whether others may change or resolve a claimed node
     overlap: Literal["off", "warn", "avoid"] = "warn"  # whether work on files that others work on is offered
     inherit_dependencies: bool = False  # whether the dependencies of a node also block its descendants
     auto_resolve_parents: bool = False  # whether resolving the last child resolves its parent
-    claim_ttl_minutes: ClaimTtl | None = None  # None: the value of the configuration
+    claim_ttl_minutes: ClaimTtl | None = None  # of who is no person; None: the value of the configuration
+    claim_minutes_people: ClaimTtl | None = None  # None: the claim of a person does not end by itself
     # roles
     agents: Literal["viewer", "editor", "owner"] = "editor"  # the largest role of an agent
     # purpose
@@ -52,6 +53,7 @@ class PolicyChanges(Struct, frozen=True, forbid_unknown_fields=True):
     inherit_dependencies: bool | UnsetType = UNSET
     auto_resolve_parents: bool | UnsetType = UNSET
     claim_ttl_minutes: ClaimTtl | UnsetType | None = UNSET
+    claim_minutes_people: ClaimTtl | UnsetType | None = UNSET
     agents: Literal["viewer", "editor", "owner"] | UnsetType = UNSET
     publish_role: Literal["owner", "editor"] | UnsetType = UNSET
     publish_gates: Literal["A", "AB"] | UnsetType = UNSET

@@ -61,9 +61,9 @@ class LinkTargets(msgspec.Struct, frozen=True):
 
 
 class KnowledgeArea(msgspec.Struct, frozen=True):
-    """A molecule and the number of its atoms; without a name, the atoms in no molecule."""
+    """A molecule, or the atoms in none, and the number of its atoms."""
 
-    name: str | None
+    name: str
     notes: int
 
 

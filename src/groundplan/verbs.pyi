@@ -423,7 +423,7 @@ class WorkVerbs:
         *,
         project: str,
         parent: str | None = None,
-        lane: groundplan.work.graph.outline.Lane | Literal["blocked", "ready", "claimed", "resolved"] | None = None,
+        lane: groundplan.work.graph.outline.Lane | Literal["blocked", "ready", "claimed", "resolved", "dropped"] | None = None,
         node: str | None = None,
         filter: TagFilter | None = None,
         sort: groundplan.work.graph.search.Sort | Literal["readiness", "depth", "recent", "created"] | None = None,
@@ -1737,6 +1737,7 @@ Edge = TypedDict(
 
 class Filter(TypedDict):
     resolved: NotRequired[bool | None]
+    outcome: NotRequired[Literal["done", "dropped"] | None]
     properties: NotRequired[dict[str, Any] | None]
     text: NotRequired[str | None]
     ancestor: NotRequired[str | None]
@@ -1820,6 +1821,7 @@ class PolicyChanges(TypedDict):
     inherit_dependencies: NotRequired[bool]
     auto_resolve_parents: NotRequired[bool]
     claim_ttl_minutes: NotRequired[float | None]
+    claim_minutes_people: NotRequired[float | None]
     agents: NotRequired[Literal["viewer", "editor", "owner"]]
     publish_role: NotRequired[Literal["owner", "editor"]]
     publish_gates: NotRequired[Literal["A", "AB"]]
@@ -1984,6 +1986,7 @@ class SourceWrite(TypedDict):
 
 class TagFilter(TypedDict):
     resolved: NotRequired[bool | None]
+    outcome: NotRequired[Literal["done", "dropped"] | None]
     properties: NotRequired[dict[str, Any] | None]
     text: NotRequired[str | None]
     ancestor: NotRequired[str | None]
@@ -2027,6 +2030,7 @@ class Update(TypedDict):
     add_context_links: NotRequired[builtins.list[str]]
     remove_context_links: NotRequired[builtins.list[str]]
     add_evidence: NotRequired[Sequence[AddEvidence]]
+    retract_note: NotRequired[str]
     serves: NotRequired[builtins.list[str]]
     rests_on: NotRequired[builtins.list[str]]
     expected_rev: NotRequired[int]

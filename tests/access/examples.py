@@ -86,7 +86,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "work.claim": {"project": "{project}"},
     "work.context": {"node_id": "{node}"},
     "work.update": {"updates": [{"node_id": "{node}", "state": "begun"}]},
-    "work.connect": {"edges": [{"from": "{node}", "to": "{other}", "type": "relates_to"}]},
+    "work.connect": {"project": "{project}", "edges": [{"from": "{node}", "to": "{other}", "type": "relates_to"}]},
     "work.query": {"project": "{project}"},
     "work.outline": {"project": "{project}"},
     "work.lookup": {"project": "{project}", "refs": ["{node}"]},

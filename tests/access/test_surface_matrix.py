@@ -8,7 +8,8 @@ every request, `make test` the part of this day (`--teeth`).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+import shlex
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from datetime import UTC, datetime
 from io import StringIO
@@ -29,7 +30,7 @@ from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.sqlite.store import SqliteStore
 from groundplan.setting_values import TOOL_GROUPS
 from groundplan.surfaces.http import authentication
-from groundplan.surfaces.vocabularies import HttpVocabulary, McpVocabulary
+from groundplan.surfaces.vocabularies import HttpVocabulary, McpVocabulary, spell_command
 from tests import teeth
 from tests.access.examples import ROWS, example
 from tests.access.permissions import RULES
@@ -120,8 +121,17 @@ class Surfaces:
         return find_status(result["content"][0]["text"]) if result["isError"] else 200
 
     def send_cli(self, cell: Cell, names: dict[str, str]) -> int:
-        who, organization = cell.caller
-        words = ("op", ROWS[cell.row].requested.name, json.dumps(example(cell.row, names)))
+        return self.run_command(
+            cell.caller, ("op", ROWS[cell.row].requested.name, json.dumps(example(cell.row, names)))
+        )
+
+    def send_words(self, cell: Cell, names: dict[str, str]) -> int:
+        _, *words = shlex.split(spell_command(ROWS[cell.row].requested, example(cell.row, names)))
+        return self.run_command(cell.caller, words)
+
+    def run_command(self, caller: Caller, words: Sequence[str]) -> int:
+        """Run a command and return the status of its answer."""
+        who, organization = caller
         named = ("--agent" if who == "bot" else "--person", who, "--org", str(organization), "--access", "members")
         with redirect_stdout(StringIO()), redirect_stderr(StringIO()) as printed:
             code = main([*words, "--db", self._engine.db, *named, "--json"])
@@ -157,7 +167,11 @@ def list_todays_cells(part: str, dialect: Dialect = Dialect.SQLITE) -> list[Cell
 def expected_on(surface: str, cell: Cell) -> int:
     """Return the status of a cell on a surface."""
     expected = expected_status(cell)
-    if surface == "cli" and cell.caller.who == "bot" and RULES[cell.row].permission is Permission.PROJECT_CREATE:
+    if (
+        surface in ("cli", "words")
+        and cell.caller.who == "bot"
+        and RULES[cell.row].permission is Permission.PROJECT_CREATE
+    ):
         return 403  # nobody is responsible for it, as whoever issued its token is on the other surfaces
     if surface == "rest" and cell.row in ("work.open", "work.open as work.configure") and expected in (200, 409):
         # GET and PATCH of a missing project do not create it, so its name is not taken either.
@@ -194,7 +208,7 @@ def test_everybody_gets_the_status_of_the_permission_table_in_both_organizations
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("surface", ["rest", "mcp", "cli"])
+@pytest.mark.parametrize("surface", ["rest", "mcp", "cli", "words"])
 def test_an_agent_is_refused_the_same_on_every_surface(engine: Engine, surface: str) -> None:
     cells = [cell for cell in list_cells() if cell.caller == Caller("bot", "local") and cell.asked == "local"]
 

@@ -46,7 +46,7 @@ def test_a_newcomer_learns_what_the_other_slices_hold(plan: BriefingClient) -> N
     assert answer.purpose == "v1, published: G1 nobody gets lost; 1 goal, 1 outcome, 1 output"
     assert (answer.missing, answer.questions) == (1, 2)
     assert (answer.drafts.purpose, answer.drafts.facts) == (2, UNSET)
-    assert [(area.name, area.notes) for area in answer.areas] == [("Ink", 2), ("Paper", 1), (UNSET, 2)]
+    assert [(area.name, area.notes) for area in answer.areas] == [("Ink", 2), ("Paper", 1), ("(no area)", 2)]
 
 
 def test_claims_of_others_are_named_and_counted_and_ones_own_stand_apart(
@@ -65,6 +65,7 @@ def test_claims_of_others_are_named_and_counted_and_ones_own_stand_apart(
     assert [(claim.id, claim.claimed_by) for claim in answer.claims] == [
         (plan[f"n{number}"], f"agent{number}") for number in range(8, 3, -1)
     ]
+    assert {claim.claimed_by_kind for claim in answer.claims} == {ActorKind.AGENT}
     assert answer.claims_total == 9
     clock.move(days=1)
     assert onboard(plan).claims is UNSET

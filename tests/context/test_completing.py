@@ -8,7 +8,7 @@ import pytest
 from msgspec import UNSET
 
 from groundplan.kernel.errors import Conflict
-from tests.context.client import ContextClient, value_of
+from tests.context.client import NOWHERE, ContextClient, value_of
 from tests.errors import error_of
 from tests.manual_clock import ManualClock
 
@@ -94,6 +94,24 @@ def test_an_edit_that_is_refused_leaves_no_draft(partly: ContextClient) -> None:
     stale = {"inputs": [{"pointer": "/owner", "value": "x"}], "expected_rev": rev - 1}
     assert error_of(partial(partly.edit, **stale)).code == "stale_rev"
     assert partly.call("context.list", scopeId="atlas").runs == runs
+
+
+def test_a_refusal_names_the_partial_run_and_its_rows_and_not_the_draft_that_was_not_made(
+    partly: ContextClient,
+) -> None:
+    [waiting] = partly.view().suggestions or []
+    misplaced = {"pointer": "/size", "valueKind": "number", "valueString": "large"}
+
+    undecided = error_of(partial(partly.agent.edit, accept=[waiting.id]))
+    unknown = error_of(partial(partly.edit, reject=[NOWHERE]))
+    broken = error_of(partial(partly.edit, inputs=[misplaced]))
+
+    (step,) = undecided.next_steps
+    assert (step.operation, step.arguments) == ("context.edit", {"runId": partly.run, "accept": [waiting.id]})
+    assert unknown.next_steps[0].arguments == {"scopeId": "atlas", "runId": partly.run}
+    assert broken.details["runId"] == partly.run
+    decided = partly.call("context.edit", **step.arguments)
+    assert partly.view(runId=decided.draft).inputs_by_pointer["/size"].value_number == 6
 
 
 def test_the_same_request_sent_twice_opens_one_draft(partly: ContextClient) -> None:

@@ -200,9 +200,29 @@ def test_a_part_of_the_conflicts_settled_leaves_the_others_refused(ada: ContextC
     ben.write("/lim", 3)
     ben.write("/cur", 3)
 
-    error = error_of(partial(ben.commit, resolve={"/lim": "mine"}))
+    error = error_of(partial(ben.commit, resolve={"/lim": "theirs"}, allowPartial=True))
 
     assert [conflict["pointer"] for conflict in error.details["conflicts"]] == ["/cur"]
+    (step,) = error.next_steps
+    assert ada.call(step.operation, **step.arguments).run.status == "partial_committed"
+    assert values_in_force(ada) == {"/cur": 3, "/lim": 2, "constraint:max": 9}
+
+
+def test_the_next_steps_of_a_commit_settle_any_number_of_conflicts_one_after_the_other(ada: ContextClient) -> None:
+    pointers = [f"/f{number:02}" for number in range(25)]  # a sentence names ten
+    ben = second_client(ada)
+    ada.draft()
+    for client, value in ((ada, 2), (ben, 3)):
+        client.edit(inputs=[{"pointer": pointer, "value": value} for pointer in pointers])
+    ada.commit()
+
+    arguments: Any = {"runId": ben.run}
+    for _ in range(3):
+        arguments = error_of(partial(ben.call, "context.commit", **arguments)).next_steps[0].arguments
+    ben.call("context.commit", **arguments)
+
+    values = values_in_force(ada)
+    assert [values[pointer] for pointer in pointers] == [3] * len(pointers)
 
 
 @pytest.mark.parametrize("name", ["/cur", "/nowhere", "max"])
@@ -435,13 +455,15 @@ def test_a_draft_that_began_empty_and_lacks_facts_in_force_is_refused_unless_it_
     ada.draft(copyFrom="none")
     ada.write("/cur", 5)
 
-    error = error_of(ada.commit)
+    error = error_of(partial(ada.commit, allowPartial=True))
 
     dropped = error.details["pointers"]
     assert (isinstance(error, Conflict), error.code) == (True, "drops_facts")
     assert [name.partition(":")[0] for name in dropped] == ["/lim", "artifact", "constraint", "source", "source"]
     assert values_in_force(ada)["/cur"] == 1
-    assert ada.commit(allowDrop=True).dropped == dropped
+    (step,) = error.next_steps
+    committed = ada.call(step.operation, **step.arguments)
+    assert (committed.run.status, committed.dropped) == ("partial_committed", dropped)
     assert values_in_force(ada) == {"/cur": 5}
 
 

@@ -65,6 +65,8 @@ def test_a_whole_commit_without_what_is_required_is_refused_and_names_it(filled_
     assert (isinstance(error, RuleViolated), error.code) == (True, "required_inputs_unset")
     assert error.details["pointers"] == ["/site/location"]
     assert filled_draft.view().run.status == "draft"
+    (step,) = error.next_steps
+    assert filled_draft.call(step.operation, **step.arguments).run.status == "partial_committed"
 
 
 def test_a_partial_commit_keeps_what_is_missing_in_sight(filled_draft: ContextClient) -> None:

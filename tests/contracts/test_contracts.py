@@ -107,7 +107,9 @@ class Learned(dict[str, str]):
     """
 
     def learn(self, answer: Any) -> None:
-        self.update({one.ref: one.id for one in getattr(answer, "created", ())})
+        created = getattr(answer, "created", ())
+        if isinstance(created, list):  # a project that was opened says only whether it was created
+            self.update({one.ref: one.id for one in created})
         self.learn_of_run(answer)
         inside = [
             getattr(answer, part, None) for part in ("atom", "task", "feature", "template", "token", "invitation")

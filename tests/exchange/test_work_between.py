@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from groundplan.exchange.import_source import TargetTool, write_items
+from groundplan.exchange.import_source import SourceTool, TargetTool, write_items
 from groundplan.kernel.errors import GroundplanError
 from tests.engines import Engine, SqliteEngine
 from tests.exchange.backlog_folder import BacklogFolder
@@ -237,6 +237,37 @@ def test_a_node_of_ours_follows_its_file_and_what_both_changed_is_a_conflict(eng
     assert second["counts"] == {"created": 0, "updated": 1, "unchanged": 5, "skipped": 0, "conflicts": 1}
     assert switch.node(made["renamed there"]).node.summary == "renamed there!"
     assert switch.node(mine).node.summary == "moved on here"
+
+
+@pytest.mark.parametrize("tool", FILES)
+def test_the_first_import_of_an_own_export_changes_nothing(engine: Engine, tool: str, tmp_path: Path) -> None:
+    switch = Switch(engine, tool)
+    switch.session.call("project.create", name=switch.project)
+    switch.session.call("work.plan", project=switch.project, nodes=[{"ref": "x", "summary": "The first"}])
+    worker = Worker(switch)
+    for number, step in enumerate(("plan", "rename", "prove", "write")):
+        do(worker, step, number)
+    do(worker, "drop", 2)
+    do(worker, "resolve", 4)
+    before = [(item.id, item.properties, item.tags) for item in switch.export()]
+
+    report = switch.run(export(switch, tmp_path / "back"))
+
+    assert report["counts"] == {"created": 0, "updated": 0, "unchanged": len(before), "skipped": 0, "conflicts": 0}
+    assert [(item.id, item.properties, item.tags) for item in switch.export()] == before
+
+
+@pytest.mark.parametrize(("tool", "other"), [("beads", "taskmaster"), ("taskmaster", "backlog"), ("backlog", "beads")])
+def test_a_node_keeps_the_tool_that_it_came_from(engine: Engine, tool: str, other: str, tmp_path: Path) -> None:
+    switch = Switch(engine, tool)
+    switch.run(FILES[tool](tmp_path / "from"))
+    before = [(item.id, item.properties.get("source"), item.fate) for item in switch.export()]
+
+    switch.tool = SourceTool(other)
+    report = switch.run(export(switch, tmp_path / "to"))
+
+    assert [one for one in report["conflicts"] if one["field"].startswith("properties.source")] == []
+    assert [(item.id, item.properties.get("source"), item.fate) for item in switch.export()] == before
 
 
 def test_the_id_of_a_node_elsewhere_is_the_id_of_a_new_item(engine: Engine, tmp_path: Path) -> None:

@@ -34,7 +34,6 @@ from tests.machines.containers_rows import ContainersRows, ContainersStored
 from tests.machines.work_calls import claimed, often, rarely, sometimes, unrelated
 from tests.machines.work_driver import (
     NODES_MAX,
-    PEOPLE,
     WEIGHTS,
     JumpEffect,
     MachineSetup,
@@ -42,7 +41,7 @@ from tests.machines.work_driver import (
     WorkDriver,
     run_machine,
 )
-from tests.machines.work_oracle import DEPENDS_ON, ROOT, Answer, Refusal
+from tests.machines.work_oracle import DEPENDS_ON, PEOPLE, ROOT, Answer, Refusal
 
 CONTAINER_WEIGHTS = {
     "create": 10,

@@ -498,10 +498,11 @@ class Containers(Work):
         self._turned = []
         return super().begin(agent)
 
-    def _claim(self, node: Node, action: str, agent: str, now: int) -> None:
+    def _claim(self, node: Node, action: str, agent: str, now: int) -> tuple[int, int, int | None]:
         """Claim a task; this makes its new feature active, and those above it."""
-        super()._claim(node, action, agent, now)
+        claimed = super()._claim(node, action, agent, now)
         self._begin_features(self.feature(node.n), now)
+        return claimed
 
     def _begin_features(self, feature: int | None, now: int) -> None:
         while feature is not None and self.status(feature, now) == NEW:

@@ -591,6 +591,8 @@ class Facts:
         self.gone[n] = self.runs.pop(n)
 
     def delete(self, n: int, *, by: Author) -> None:
+        if n in self.gone:  # whose scope is still known, so that the role is looked at first
+            self._refuse_all_but_owners(self.gone[n], by)
         run = self._there(n)
         self._refuse_all_but_owners(run, by)
         if not run.is_draft and by.kind != "person":

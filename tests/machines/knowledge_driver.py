@@ -173,7 +173,7 @@ class KnowledgeDriver(SteppingMachine):
 
         def expect(library: Library, by: Author) -> Callable[[], Any]:
             library.update(entity.n, version, given, by=by)
-            return lambda: {entity.kind: self.shown(entity.n)}
+            return lambda: {entity.kind: self.shown(entity.n)} | (self.missing(entity.n) if "related" in given else {})
 
         self.perform(rng, entity.project, "knowledge.update", arguments, expect)
 
@@ -365,6 +365,14 @@ class KnowledgeDriver(SteppingMachine):
         told |= {"moleculeId": molecule, "paths": one.paths, "relatedAtoms": self.relations(one)}
         told |= {"confirmed": one.confirmed[0]} if one.confirmed else {}
         return told | self.freshness(one)
+
+    def missing(self, n: int) -> dict[str, list[str]]:
+        """Return the warning about relations of an atom or a molecule that were written and lead to what is deleted."""
+        name = "relatedAtoms" if self.library.entities[n].kind == "atom" else "relatedMolecules"
+        related = self.shown(n)[name]
+        places = ", ".join(f"{name}[{index}]" for index, one in enumerate(related) if one.get("missing"))
+        kept = "deleted since, and kept as related; leave out what is no longer needed"
+        return {"warnings": [f"{places}: {kept}"]} if places else {}
 
     def by_name(self, entities: list[Entity]) -> list[Entity]:
         return sorted(entities, key=lambda one: (one.name, self.ids.entities[one.n]))

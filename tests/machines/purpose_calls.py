@@ -144,6 +144,14 @@ class Batches:
         ends = {"source": self.name_of("nodes", edge[0]), "target": self.name_of("nodes", edge[1])}
         return ends | ({"edge_type": edge[2]} if sometimes(rng) else {})
 
+    def as_read(self, op: Thing, stored: Thing | None, fields: dict[str, tuple[Any, ...]]) -> Thing:
+        """Return an update, sometimes with what its caller read: mostly what is stored, else any value."""
+        rng = self.rng
+        if stored is None or not sometimes(rng):
+            return op
+        names = [name for name in fields if name in op or rarely(rng)]
+        return op | {"was": {name: rng.choice(fields[name]) if sometimes(rng) else stored[name] for name in names}}
+
     # --- One operation ---
 
     def add_node(self, ref: str) -> Thing:
@@ -162,7 +170,8 @@ class Batches:
             op["title"] = rng.choice(TITLES)
         if sometimes(rng):
             op["node_type"] = rng.choice(NODE_TYPES)
-        return op | ({"metadata": rng.choice(METADATA)} if sometimes(rng) else {})
+        op |= {"metadata": rng.choice(METADATA)} if sometimes(rng) else {}
+        return self.as_read(op, self.theory.nodes.get(op["node"]), {**NODE, "title": TITLES})
 
     def remove_node(self) -> Thing:
         return {"op": "remove_node", "node": self.some_of("nodes")}
@@ -175,7 +184,9 @@ class Batches:
     def update_edge(self) -> Thing:
         rng = self.rng
         op = {"op": "update_edge", **self.some_edge(), **some(rng, EDGE, nulls=True)}
-        return op | ({"new_edge_type": rng.choice(EDGE_TYPES)} if sometimes(rng) else {})
+        op |= {"new_edge_type": rng.choice(EDGE_TYPES)} if sometimes(rng) else {}
+        there = [one for edge, one in self.theory.edges.items() if edge[:2] == (op["source"], op["target"])]
+        return self.as_read(op, there[0] if len(there) == 1 else None, EDGE)
 
     def remove_edge(self) -> Thing:
         return {"op": "remove_edge", **self.some_edge()}
@@ -192,7 +203,8 @@ class Batches:
 
     def update_assumption(self) -> Thing:
         op = {"op": "update_assumption", "assumption": self.some_of("assumptions")}
-        return op | some(self.rng, {"assumption_text": ("rain", "frost")}) | some(self.rng, ASSUMPTION, nulls=True)
+        op |= some(self.rng, {"assumption_text": ("rain", "frost")}) | some(self.rng, ASSUMPTION, nulls=True)
+        return self.as_read(op, self.theory.assumptions.get(op["assumption"]), ASSUMPTION)
 
     def remove_assumption(self) -> Thing:
         return {"op": "remove_assumption", "assumption": self.some_of("assumptions")}
@@ -203,7 +215,8 @@ class Batches:
 
     def update_indicator(self) -> Thing:
         op = {"op": "update_indicator", "indicator": self.some_of("indicators")}
-        return op | some(self.rng, {"name": ("litres", "wells")}) | some(self.rng, INDICATOR, nulls=True)
+        op |= some(self.rng, {"name": ("litres", "wells")}) | some(self.rng, INDICATOR, nulls=True)
+        return self.as_read(op, self.theory.indicators.get(op["indicator"]), INDICATOR)
 
     def remove_indicator(self) -> Thing:
         return {"op": "remove_indicator", "indicator": self.some_of("indicators")}

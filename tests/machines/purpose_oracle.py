@@ -346,8 +346,9 @@ class Purpose:
 
     def edit(self, operations: Sequence[Thing], expected_rev: int | None, *, by: Author) -> list[Thing]:
         """Apply the batch; return what it creates, in order. The ids are learned later."""
-        if any(not op.get("title", "x").strip() for op in operations):
-            raise Refusal("invalid_argument")
+        refs = [op["ref"] for op in operations if op.get("ref") is not None]
+        if any(not op.get("title", "x").strip() for op in operations) or len(set(refs)) < len(refs):
+            raise Refusal("invalid_argument")  # malformed, whatever the draft is
         draft = self.the_draft(expected_rev)
         batch = Batch(self, draft, operations)
         made = batch.run()
@@ -646,9 +647,6 @@ class Batch:
         self.has_changed = False
 
     def run(self) -> list[Thing]:
-        given = [op["ref"] for op in self.operations if op.get("ref") is not None]
-        if len(set(given)) < len(given):
-            raise Refusal("invalid_argument")
         prefixes = {"add_assumption": "AS", "add_indicator": "IN"}
         keys: dict[int, str] = {}
         for place, op in enumerate(self.operations):
@@ -725,6 +723,7 @@ class Batch:
     def update_node(self, _place: int, op: Thing, _key: str) -> None:
         key = self.resolved("nodes", op["node"])
         node = self.theory.nodes[key]
+        refuse_stale(key, node, op)
         before, ends = node["node_type"], {edge: self.theory.ends(edge) for edge in self.theory.causal}
         node |= {name: op[name] for name in NODE_FIELDS if name in op and name != "metadata"}
         if "metadata" in op:
@@ -750,6 +749,7 @@ class Batch:
 
     def update_edge(self, _place: int, op: Thing, _key: str) -> None:
         edge = self.edge(op)
+        refuse_stale(edge_name(edge), self.theory.edges[edge], op)
         self.theory.edges[edge] |= {name: op[name] for name in ("mechanism", "confidence") if name in op}
         type_ = op.get("new_edge_type") or edge[2]
         if type_ == edge[2]:
@@ -778,9 +778,11 @@ class Batch:
         self.keep(place, op, "assumptions", key, one)
 
     def update_assumption(self, _place: int, op: Thing, _key: str) -> None:
-        one = self.theory.assumptions[self.resolved("assumptions", op["assumption"])]
+        key = self.resolved("assumptions", op["assumption"])
+        one = self.theory.assumptions[key]
+        parse_day(op.get("review_by"))
+        refuse_stale(key, one, op)
         one |= {name: op[name] for name in ASSUMPTION_FIELDS if name in op}
-        parse_day(one["review_by"])
 
     def remove_assumption(self, _place: int, op: Thing, _key: str) -> None:
         del self.theory.assumptions[self.resolved("assumptions", op["assumption"])]
@@ -791,11 +793,22 @@ class Batch:
         self.keep(place, op, "indicators", key, self.theory.indicators[key])
 
     def update_indicator(self, _place: int, op: Thing, _key: str) -> None:
-        one = self.theory.indicators[self.resolved("indicators", op["indicator"])]
+        key = self.resolved("indicators", op["indicator"])
+        one = self.theory.indicators[key]
+        refuse_stale(key, one, op)
         one |= {name: op[name] for name in INDICATOR_FIELDS if name in op}
 
     def remove_indicator(self, _place: int, op: Thing, _key: str) -> None:
         del self.theory.indicators[self.resolved("indicators", op["indicator"])]
+
+
+def refuse_stale(item: str, stored: Thing, op: Thing) -> None:
+    """Refuse to overwrite what the caller did not read; an empty text and none are the same here."""
+    for name, read in op.get("was", {}).items():
+        current = stored[name]
+        now, new, before = (None if value == "" else value for value in (current, op.get(name, current), read))
+        if now not in (new, before):
+            raise Refusal("stale_item", item=item, field=name, current=current)
 
 
 def judge(

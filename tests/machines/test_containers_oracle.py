@@ -107,7 +107,7 @@ def test_a_task_goes_through_its_pipeline_and_is_claimed_while_it_is_active() ->
 def test_what_the_graph_dialect_claims_is_active_while_the_claim_holds() -> None:
     board = OracleContainers()
     board.plan(t="root")
-    board.claim("ben")
+    board.claim("cleo")
     assert board.status("t") == ACTIVE
     board.now += HOUR
     assert board.status("t") == NEW
@@ -116,7 +116,7 @@ def test_what_the_graph_dialect_claims_is_active_while_the_claim_holds() -> None
 def test_an_active_task_stays_active_when_its_claim_expired_and_is_offered_again() -> None:
     board = OracleContainers()
     board.task("t")
-    board.advance("t")
+    board.advance("t", agent="cleo")
     assert board.next_tasks() == []
     board.now += HOUR
     assert (board.status("t"), board.next_tasks(), board.offered("ben")) == (ACTIVE, ["t"], ["t"])
@@ -125,7 +125,7 @@ def test_an_active_task_stays_active_when_its_claim_expired_and_is_offered_again
 def test_an_active_task_that_somebody_else_left_is_taken_over_before_it_goes_on() -> None:
     board = OracleContainers()
     board.task("t")
-    board.advance("t", agent="ben")
+    board.advance("t", agent="cleo")
     board.now += HOUR
     assert board.advance("t").turn == StatusChange(board.n("t"), ACTIVE, ACTIVE)
     assert board.advance("t").turn == StatusChange(board.n("t"), ACTIVE, TESTED)

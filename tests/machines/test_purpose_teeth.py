@@ -157,6 +157,7 @@ SABOTAGE: dict[str, Sabotage] = {
     "a copy lacks a text": replace_attribute(drafts, "clone", copy_without_texts),
     "a key is given again": replace_attribute(edit, "reserve_keys", reuse_keys),
     "anybody edits what they have not seen": replace_attribute(edit, "load_draft", at_any_rev),
+    "a field is overwritten that was changed since it was read": replace_attribute(items, "_refuse_stale_fields"),
     "a version stands on no facts": replace_attribute(run, "read_context_facts"),
     "a draft may be lighter than the project allows": replace_attribute(drafts, "refuse_light_profile"),
     "what is lighter than the project allows is published": replace_attribute(publish, "refuse_light_profile"),

@@ -16,7 +16,7 @@ from hypothesis.stateful import invariant
 from tests.engines import Engine
 from tests.machines.budget import BoundedRun, answer_invariant
 from tests.machines.work_driver import AGENTS, WorkDriver, run_machine
-from tests.machines.work_oracle import ROOT, Evidence, Node
+from tests.machines.work_oracle import NOTE, ROOT, Evidence, Node
 from tests.machines.work_rows import NodeRow
 
 pytestmark = [pytest.mark.proof, pytest.mark.slow]
@@ -50,6 +50,7 @@ class WorkMachine(WorkDriver):
             counts.resolved,
             counts.blocked,
             counts.actionable,
+            counts.dropped,
         )
         assert self.stored.merged_texts == {
             n: sorted((self.ids[one.n], one.summary, one.description) for one in node.merged)
@@ -181,6 +182,7 @@ class WorkMachine(WorkDriver):
             "rev": node.rev,
             "summary": node.summary,
             "resolved": node.resolved,
+            **self.outcome(node),
             "properties": properties,
             "context_links": list(node.links),
             "evidence": [self.evidence(one) for one in node.evidence],
@@ -192,6 +194,10 @@ class WorkMachine(WorkDriver):
         told |= {"state": node.state} if node.state is not None else {}
         told |= {"merged": self.merged(node)} if node.merged else {}
         return told
+
+    def outcome(self, node: Node) -> dict[str, str]:
+        """Return the outcome of a resolved node."""
+        return {"outcome": node.outcome or "done"} if node.resolved else {}
 
     def offer(self, n: int) -> dict[str, Any]:
         """Return a node as offered: with its path, its own and inherited links, and its evidence."""
@@ -209,7 +215,9 @@ class WorkMachine(WorkDriver):
                 ],
             },
             "resolved_deps": [
-                one | {"evidence": [self.evidence(shown) for shown in nodes[target].evidence]}
+                one
+                | self.outcome(nodes[target])
+                | {"evidence": [self.evidence(shown) for shown in nodes[target].evidence]}
                 for target, one in zip(done, self.mentions(done), strict=True)
             ],
         }
@@ -217,8 +225,9 @@ class WorkMachine(WorkDriver):
     def evidence(self, one: Evidence) -> dict[str, Any]:
         checked = {"checked": "not_checked"} if one.type in LOOKED_UP else {}  # no repository is known here
         undone = {"undone": True} if self.log.is_undone(one) else {}
+        event = {"event": f"{one.rev}.0"} if one.type == NOTE else {}
         stamp = self.clock.stamp(one.at)
-        return {"type": one.type, "ref": one.ref, "agent": one.agent, "timestamp": stamp} | checked | undone
+        return {"type": one.type, "ref": one.ref, "agent": one.agent, "timestamp": stamp} | checked | undone | event
 
     def merged(self, node: Node) -> list[dict[str, str]]:
         """Return the last of what was merged into a node, in order; of one call, by id."""

@@ -12,6 +12,7 @@ from hypothesis.stateful import invariant
 
 from tests.engines import Engine
 from tests.machines.budget import BoundedRun
+from tests.machines.test_work_machine import LOOKED_UP
 from tests.machines.work_driver import WorkDriver, run_machine
 from tests.machines.work_replay import Replay
 from tests.machines.work_rows import Stored
@@ -42,6 +43,7 @@ def stored_facts(stored: Stored) -> dict[str, str]:
         row = stored.nodes[n]
         evidence = [
             {"type": type_, "ref": ref, "agent": agent, "timestamp": at}
+            | ({"checked": "not_checked"} if type_ in LOOKED_UP else {})
             for type_, ref, agent, at in stored.evidence.get(n, ())
         ]
         return {

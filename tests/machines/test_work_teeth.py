@@ -15,7 +15,7 @@ from groundplan.briefing.undo import undo
 from groundplan.kernel import clock
 from groundplan.kernel.store import store
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work import claims, kinds, positions, readiness, refs, restructuring
+from groundplan.work import claims, kinds, positions, readiness, refs, restructuring, reversal
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import plan, update
 from groundplan.work.overlaps import OverlapGuard
@@ -67,6 +67,7 @@ SABOTAGE: dict[str, tuple[Any, str, Any]] = {
     "an old claim is as good as a new one": (claims, "check_claim_number", do_nothing),
     "true is a number": (kinds, "_is_number", lambda value: isinstance(value, int | float)),
     "what others changed since is undone": (undo, "_refuse_changed", do_nothing),
+    "a note outlives the change that added it": (reversal, "set_notes_back", do_nothing),
     "what a merged node said is lost": (restructuring, "_keep_words", do_nothing),
     "the id of a merged node leads nowhere": (refs, "_follow_merges", do_nothing),
     "to Python true is 1": (update, "is_same_json", lambda before, after: before == after),
@@ -87,6 +88,7 @@ FAVOURED: dict[str, dict[str, int]] = {
     "a later move of a batch sees the old ancestors": {"move": 60},
     "an enforced claim keeps nobody away": {"claim": 20, "take": 20},
     "an old claim is as good as a new one": {"claim": 20, "take": 20},
+    "a note outlives the change that added it": {"content": 60, "undo": 40},
     "a plan does not tell of files in common": {"plan": 60},
     "nobody is told who else works on their files": CROWDED,
     "files that others work on are not avoided": {**CROWDED, "plan": 20, "resolve": 4, "drop": 0, "merge": 0},

@@ -15,6 +15,7 @@ from typing import Any
 from tests.machines.work_oracle import (
     ABSENT,
     DEPENDS_ON,
+    NOTE,
     ROOT,
     Drop,
     Item,
@@ -40,7 +41,7 @@ COMPLEXITIES = (1, 7, 0, 11, True, "2", 2.0, None)  # the first two are prioriti
 AREAS = (1, True, "ui", "1", None)
 DESCRIPTIONS = ("as agreed", "see the board", None)
 STATES = ("doing", "Done", 0, False, {"step": [1, None]}, None)
-EVIDENCE = (("test", "passed"), ("git", "0a1b2c3"), ("dropped", "only looks like it"))
+EVIDENCE = (("test", "passed"), ("git", "0a1b2c3"), ("dropped", "only looks like it"), (NOTE, "dry"), (NOTE, "wet"))
 REASONS = ("out of scope", "no budget")
 POLICIES: Mapping[str, tuple[Any, ...]] = {
     "inherit_dependencies": (True, True, False),
@@ -48,6 +49,7 @@ POLICIES: Mapping[str, tuple[Any, ...]] = {
     "evidence": ("off", "warn", "require"),
     "claims": ("enforced", "enforced", "soft"),
     "claim_ttl_minutes": (60, 0.5, 1),
+    "claim_minutes_people": (None, 60, 0.5),
 }
 WISHES = ("resolve", "reopen", "claim", "content")
 VERBS = ("move", "merge", "drop")
@@ -215,6 +217,9 @@ def some_item(random: Random, work: Work, agent: str, wish: str, n: int | None =
     if sometimes(random) or work.policies.evidence == "require":
         item["add_evidence"] = random.choices(EVIDENCE, k=random.choice((0, 1, 1, 2)))
     if node and sometimes(random):
+        revs = [one.rev for one in node.evidence if one.type == NOTE]
+        item["retract_note"] = random.choice(revs if revs and not rarely(random) else range(1, work.rev + 2))
+    if node and sometimes(random):
         item["expected_rev"] = node.rev - rarely(random)
     if node and node.fence and sometimes(random):
         item["claim"] = node.fence - sometimes(random)
@@ -289,6 +294,7 @@ def item_as_arguments(item: Item, ids: Ids) -> dict[str, Any]:
         "add_context_links": list(item.add_links) or None,
         "remove_context_links": list(item.remove_links) or None,
         "add_evidence": [{"type": type_, "ref": ref} for type_, ref in item.add_evidence] or None,
+        "retract_note": None if item.retract_note is None else f"{item.retract_note}.0",
         "expected_rev": item.expected_rev,
         "claim": item.claim,
         "renew": item.renew or None,

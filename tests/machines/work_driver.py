@@ -22,6 +22,8 @@ from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.store import Store
 from groundplan.session import Session
+from groundplan.work.answers import NAMES_MAX
+from groundplan.work.nodes import LOST_MAX
 from tests.engines import Engine, SqliteEngine
 from tests.machines.budget import SteppingMachine
 from tests.machines.store_clock import MillisecondClock, ProjectTime, Reading
@@ -43,11 +45,10 @@ from tests.machines.work_calls import (
     unfinished,
     with_files,
 )
-from tests.machines.work_oracle import MS_PER_MINUTE, ROOT, Answer, Refusal, Work
+from tests.machines.work_oracle import MS_PER_MINUTE, PEOPLE, ROOT, Answer, Refusal, Work
 from tests.machines.work_rows import WorkRows
-from tests.machines.work_undo import UndoLog, Write, may_be_refused, take_back
+from tests.machines.work_undo import UndoLog, Write, take_back
 
-PEOPLE = ("ada", "ben")
 AGENTS = (*PEOPLE, "cleo")  # who may not hold a claim without expiry
 GOAL = "ship it"
 CHECK_CLOCKS = "check the clocks of the programs that write here"
@@ -264,8 +265,11 @@ class WorkDriver(SteppingMachine):
 
     def take(self, rng: Random) -> None:
         def check(answer: dict[str, Any], expected: Answer) -> None:
-            taken = [(one["node"]["id"], one["claim"]) for one in answer["nodes"]]
-            assert taken == [(self.ids[n], fence) for n, fence in expected.claimed]
+            taken = [(one["node"]["id"], one["claim"], one["until"]) for one in answer["nodes"]]
+            assert taken == [
+                (self.ids[n], fence, None if end is None else self.clock.stamp(end))
+                for n, fence, end in expected.claimed
+            ]
 
         if sometimes(rng):
             n = some_node(rng, self.work, unfinished(self.work))
@@ -307,9 +311,8 @@ class WorkDriver(SteppingMachine):
             self.log.refuse_changed(work, write)
             take_back(work, write, agent=agent, now=now)
             found.append((origin, write))
-            codes = frozenset({"cannot_undo"} if may_be_refused(write) else ())
             rev = self.log.writes[origin].rev
-            return UndoAnswer(may_refuse=codes, origin=origin, is_redo=redo, undone=write.rev, origin_rev=rev)
+            return UndoAnswer(origin=origin, is_redo=redo, undone=write.rev, origin_rev=rev)
 
         def check(answer: dict[str, Any], expected: Answer) -> None:
             assert isinstance(expected, UndoAnswer)
@@ -366,6 +369,7 @@ class WorkDriver(SteppingMachine):
         self.note_call(agent, operation, arguments)
         tried = self.work.copy()
         moved = set() if reading.jump is None else tried.move_leases(reading.jump, agent=agent, now=reading.now)
+        tried.rev = self.stored.rev + bool(moved) + 1
         jump = JumpEffect(agent, reading, moved, tried.copy())
         expected: Answer | None = None
         refused: frozenset[str] = frozenset()
@@ -376,7 +380,7 @@ class WorkDriver(SteppingMachine):
         try:
             answer = self.call(agent, operation, **arguments)
         except GroundplanError as error:
-            self.check_refusal(error, refused if expected is None else expected.may_refuse, jump)
+            self.check_refusal(error, refused, jump)
             return
         assert expected is not None, f"{answer} instead of {' or '.join(refused)}"
         if "op_id" in arguments:
@@ -416,7 +420,10 @@ class WorkDriver(SteppingMachine):
     def check_warnings(self, answer: dict[str, Any], expected: Answer, reading: Reading) -> None:
         """Equal warnings are one line, and there are at most five, and one about a clock that jumped."""
 
-        def name(one: int | str) -> str:
+        def name(one: int | str | tuple[int, ...]) -> str:
+            if isinstance(one, tuple):
+                more = f" and {len(one) - NAMES_MAX} more" if len(one) > NAMES_MAX else ""
+                return ", ".join(map(name, one[:NAMES_MAX])) + more
             return one if isinstance(one, str) else self.ids[one]
 
         subjects: dict[str, list[str]] = {}
@@ -461,9 +468,10 @@ class WorkDriver(SteppingMachine):
 
     def check_outcome(self, answer: dict[str, Any], expected: Answer) -> None:
         """Check what every answer says about other nodes."""
-        assert answer.get("newly_actionable", []) == self.mentions(
-            sorted(expected.newly_actionable, key=self.work.rank)
-        )
+        newly = sorted(expected.newly_actionable, key=self.work.rank)
+        assert answer.get("newly_actionable", []) == [
+            mention | self.lost(n) for n, mention in zip(newly, self.mentions(newly), strict=True)
+        ]
         assert _by_id(answer.get("reopened", [])) == _by_id(self.mentions(expected.reopened))
         assert sorted(answer.get("auto_resolved", [])) == sorted(self.ids[n] for n in expected.auto_resolved)
 
@@ -489,6 +497,11 @@ class WorkDriver(SteppingMachine):
     def now(self) -> int:
         """The time of a read."""
         return self.time.read()
+
+    def lost(self, n: int) -> dict[str, Any]:
+        """Return what the mention of a node that can be worked on says of its dropped dependencies."""
+        lost = [self.ids[target] for target in self.work.lost(n)]
+        return ({"lost": lost[:LOST_MAX]} if lost else {}) | ({"lost_total": len(lost)} if len(lost) > LOST_MAX else {})
 
     def mentions(self, numbers: Any) -> list[dict[str, str]]:
         return [{"id": self.ids[n], "summary": self.work.nodes[n].summary} for n in numbers]

@@ -16,7 +16,9 @@ from typing import Any, Literal, NamedTuple, Self, TypeVar
 
 ROOT = 1
 DEPENDS_ON = "depends_on"
+NOTE = "note"
 MS_PER_MINUTE = 60_000
+PEOPLE = ("ada", "ben")  # the claims of the others expire
 DESCRIPTION = "description"  # the property that a merge keeps
 OVERLAPS_TOLD = 10  # pairs of a plan with files in common that its answer tells of
 
@@ -38,6 +40,7 @@ class Evidence(NamedTuple):
     ref: str
     agent: str
     at: int
+    rev: int  # of the write that added it
 
 
 class MergedText(NamedTuple):
@@ -74,10 +77,22 @@ class Policies:
     auto_resolve_parents: bool = False
     overlap: Literal["off", "warn", "avoid"] = "warn"
     claim_ttl_minutes: float | None = None
+    claim_minutes_people: float | None = None
 
     @property
-    def claim_ttl_ms(self) -> int:
+    def agents_ms(self) -> int:
+        """How long a claim of an agent lasts."""
         return round((60.0 if self.claim_ttl_minutes is None else self.claim_ttl_minutes) * MS_PER_MINUTE)
+
+    @property
+    def people_ms(self) -> int | None:
+        """How long a claim of a person lasts; None is without expiry."""
+        return None if self.claim_minutes_people is None else round(self.claim_minutes_people * MS_PER_MINUTE)
+
+    def compute_end(self, agent: str, now: int) -> int | None:
+        """Return when a claim that begins now expires."""
+        lasts = self.people_ms if agent in PEOPLE else self.agents_ms
+        return None if lasts is None else now + lasts
 
 
 @dataclass(frozen=True)
@@ -139,6 +154,7 @@ class Counts(NamedTuple):
     unresolved: int
     blocked: int
     actionable: int
+    dropped: int
 
 
 @dataclass(frozen=True)
@@ -172,6 +188,7 @@ class Item:
     add_links: Sequence[str] = ()
     remove_links: Sequence[str] = ()
     add_evidence: Sequence[tuple[str, str]] = ()
+    retract_note: int | None = None  # the write that added it
     expected_rev: int | None = None
     claim: int | None = None
     renew: bool = False
@@ -211,11 +228,11 @@ Operation = Move | Merge | Drop
 
 
 class Warned(NamedTuple):
-    """What an answer warns of: a node or a text, some words of the sentence, and a node that these name as {}."""
+    """What an answer warns of: a node or a text, some words of the sentence, and the nodes that these name as {}."""
 
     subject: int | str
     words: str
-    other: int | str = ""
+    other: int | str | tuple[int, ...] = ""
 
 
 @dataclass(frozen=True)
@@ -227,12 +244,11 @@ class Answer:
     applied: int = 0
     named: tuple[int, ...] = ()  # the node of each operation
     rejected: tuple[tuple[Link, str], ...] = ()
-    claimed: tuple[tuple[int, int], ...] = ()
+    claimed: tuple[tuple[int, int, int | None], ...] = ()  # each with its number and its end
     newly_actionable: frozenset[int] = frozenset()
     reopened: tuple[int, ...] = ()
     auto_resolved: tuple[int, ...] = ()
     warnings: tuple[Warned, ...] = ()
-    may_refuse: frozenset[str] = frozenset()  # codes with which it may be refused all the same
     pairs_with_files: int = 0  # of new nodes with each other or with one that others work on, ordered or not
 
 
@@ -248,6 +264,7 @@ class Work:
         self.removed: dict[int, Node] = {}  # by an undo
         self.last_n = ROOT
         self.writes = 0
+        self.rev = 0  # that the current call would have, as the driver knows it
         self._agent = agent  # of the current call
         self._reopened: list[int] = []
         self._auto_resolved: list[int] = []
@@ -288,6 +305,13 @@ class Work:
     def waits_for(self, n: int) -> list[int]:
         return [edge.target for edge in self.edges if edge.source == n and edge.type == DEPENDS_ON]
 
+    def depended_by(self, n: int) -> list[int]:
+        return [edge.source for edge in self.edges if edge.target == n and edge.type == DEPENDS_ON]
+
+    def lost(self, n: int) -> list[int]:
+        """The dependencies of a node that were dropped."""
+        return sorted(target for target in self.waits_for(n) if self.nodes[target].outcome is not None)
+
     def open_children(self, n: int) -> int:
         return sum(not self.nodes[child].resolved for child in self.children(n))
 
@@ -316,7 +340,8 @@ class Work:
     def counts(self) -> Counts:
         resolved = sum(node.resolved for node in self.nodes.values())
         total = len(self.nodes)
-        return Counts(total, resolved, total - resolved, len(self.blocked()), len(self.actionable()))
+        dropped = sum(node.outcome is not None for node in self.nodes.values())
+        return Counts(total, resolved, total - resolved, len(self.blocked()), len(self.actionable()), dropped)
 
     def rank(self, n: int) -> tuple[float, int, int, int]:
         node = self.nodes[n]
@@ -405,7 +430,7 @@ class Work:
         for node in self.nodes.values():
             if node.claim is None or node.claim.until is None or node.claim.until <= now - max(by, 0):
                 continue
-            until = min(node.claim.until + by, now + self.policies.claim_ttl_ms)
+            until = min(node.claim.until + by, now + max(self.policies.agents_ms, self.policies.people_ms or 0))
             if until != node.claim.until:
                 moved.add(node.n)
                 self._record(replace(node, claim=node.claim._replace(until=until)), "lease_moved", now)
@@ -498,7 +523,7 @@ class Work:
         items = [replace(item, n=self.lead(item.n)) for item in items]
         for item in items:
             is_early = item.resolved and item.n in self.nodes and not self.nodes[item.n].resolved
-            if is_early and self.open_deps(item.n):
+            if is_early:
                 early.add(item.n)
             if is_early and self.open_children(item.n):
                 postponed[item.n] = None
@@ -509,9 +534,13 @@ class Work:
             if self.open_children(n):
                 raise Refusal("unresolved_children")
             self._change(Item(n, resolved=True), agent=agent, now=now, is_person=is_person)
-        for n in sorted(early):
-            if self.nodes[n].resolved and self.open_deps(n):
+        for n in sorted(n for n in early if self.nodes[n].resolved):
+            if self.open_deps(n):
                 self._warnings.append(Warned(n, "while its dependencies are open"))
+            if self.nodes[n].held is not None:
+                self._warnings.append(Warned(n, "while it is on hold"))
+            if self.blocked_above(n):
+                self._warnings.append(Warned(n, "while a node above it waits"))
         updated = tuple((item.n, self.nodes[item.n].rev) for item in items)
         self._refuse_loops()
         return self._answer(before, updated=updated)
@@ -524,7 +553,8 @@ class Work:
             item = replace(item, resolved=None)
         new = self._changed(old, item, agent, now)
         problems = [*self._why_not_change(old, new, item, agent, now, is_person)]
-        if is_resolving and self.policies.claims == "enforced" and old.is_held_against(agent, now):
+        is_changed = is_resolving or not same_node(replace(new, evidence=old.evidence), old)  # a hint may be left
+        if is_changed and self.policies.claims == "enforced" and old.is_held_against(agent, now):
             problems.append("claimed_by_another")
         if problems:
             raise Refusal(*problems)
@@ -538,11 +568,14 @@ class Work:
         if action == "resolved":
             self._warn_of_claim(old, "resolved", agent, now)
             self._resolve_above(item.n, agent, now)
-        elif action == "reopened":
+        elif is_changed and not is_resolving:
+            self._warn_of_claim(old, "changed", agent, now)
+        if action == "reopened":
             self.reopen_above(item.n, now)
         if "priority" in item.properties and not _same_value(new.properties, old.properties):
             self._warn_of_priority(item.n, new)
-        if action == "resolved" and self.policies.evidence == "warn" and not new.evidence:
+        is_told = action == "resolved" or (new.resolved and item.retract_note is not None)
+        if is_told and self.policies.evidence == "warn" and not new.evidence:
             self._warnings.append(Warned(item.n, "resolved without evidence"))
         if item.state == "Done" and not (new.resolved or is_postponed):
             self._warnings.append(Warned(item.n, "resolved: true does"))
@@ -567,14 +600,17 @@ class Work:
         elif claim and item.hold:
             claim = claim._replace(until=None)
         elif claim and item.renew:
-            claim = claim._replace(until=now + self.policies.claim_ttl_ms)
+            claim = claim._replace(until=self.policies.compute_end(agent, now))
         return replace(
             old,
             summary=old.summary if item.summary is None else item.summary,
             state=old.state if item.state is ABSENT else item.state,
             properties={key: value for key, value in given.items() if value is not None},
             links=tuple(dict.fromkeys((*kept, *item.add_links))),
-            evidence=old.evidence + tuple(Evidence(*one, agent, now) for one in item.add_evidence),
+            evidence=(
+                *(one for one in old.evidence if one not in _find_notes(old, item.retract_note)),
+                *(Evidence(*one, agent, now, self.rev) for one in item.add_evidence),
+            ),
             resolved=resolved,
             outcome=old.outcome if resolved and old.resolved else None,
             claim=claim,
@@ -593,14 +629,17 @@ class Work:
                 yield "hold_needs_person"
         if any(key.startswith("_") for key in item.properties):
             yield "reserved_property"
-        if new.resolved and not old.resolved and self.policies.evidence == "require" and not new.evidence:
+        notes = _find_notes(old, item.retract_note)
+        if item.retract_note is not None and not notes:
+            yield from ("not_found", "already_retracted")
+        if notes and notes[0].agent != agent and not is_person:
+            yield "not_your_note"
+        is_looked_at = not old.resolved or item.retract_note is not None
+        if new.resolved and is_looked_at and self.policies.evidence == "require" and not new.evidence:
             yield "evidence_required"
 
     def connect(self, links: Sequence[Link], *, agent: str, now: int) -> Answer:
         before = self.begin(agent)
-        everybody = self.all_nodes()
-        if not any(n in everybody for link in links for n in (link.source, link.target)):
-            raise Refusal("not_found")  # no node names the project, not even one that was merged or deleted
         rejected = {}
         for place, link in sorted(enumerate(links), key=lambda placed: not placed[1].remove):
             reason = self._why_not_connect(link)
@@ -651,7 +690,15 @@ class Work:
                         raise Refusal("root_stays")
                     self._drop(self.lead(n), reason, agent, now)
         self._refuse_loops()
+        self._warn_of_dropped(before)
         return self._answer(before, applied=len(operations), named=tuple(named))
+
+    def _warn_of_dropped(self, before: Self) -> None:
+        """Warn of the nodes that were dropped while others wait for them."""
+        for n, node in sorted(self.nodes.items()):
+            waiting = tuple(sorted(one for one in self.depended_by(n) if not self.nodes[one].resolved))
+            if waiting and node.outcome is not None and not before.nodes[n].resolved:
+                self._warnings.append(Warned(n, "dropped while others wait for it: {}", waiting))
 
     def _refuse_loops(self) -> None:
         if self.has_loop():
@@ -679,11 +726,11 @@ class Work:
         self._refuse_held(source, agent, now)
         old, kept = self.nodes[source], self.nodes[target]
         self._warn_of_claim(old, "merged", agent, now)
-        lost = [
+        lost = sorted(
             name
             for name, one in old.properties.items()
             if name != DESCRIPTION and not _same_value(one, kept.properties.get(name))
-        ]
+        )
         if lost:
             named = ", ".join(map(repr, lost))
             self._warnings.append(Warned(source, f"its properties {named} are not taken over by {{}}", target))
@@ -723,7 +770,7 @@ class Work:
             self._refuse_held(node, agent, now)
         for node in sorted(still_open):
             self._warn_of_claim(self.nodes[node], "resolved", agent, now)
-            shown = (*self.nodes[node].evidence, Evidence("dropped", reason, agent, now))
+            shown = (*self.nodes[node].evidence, Evidence("dropped", reason, agent, now, self.rev))
             dropped = replace(self.nodes[node], resolved=True, outcome="dropped", evidence=shown, claim=None)
             self._record(dropped, "dropped", now)
         self._resolve_above(n, agent, now)
@@ -747,8 +794,7 @@ class Work:
             self._warnings += [one._replace(words=f"passed over: it {one.words}") for one in firsts]
         for n in taken:
             node = self.nodes[n]
-            self._claim(node, "claimed", agent, now)
-            claimed.append((n, node.fence + 1))
+            claimed.append(self._claim(node, "claimed", agent, now))
         self._warn_of_overlaps(taken, agent, now)
         for name, value in (only or {}).items():
             is_had = any(name in node.properties for node in self.nodes.values())
@@ -768,9 +814,9 @@ class Work:
         if self.policies.overlap == "avoid" and self.overlaps(n, agent, now):
             raise Refusal("overlaps_in_progress")
         node = self.nodes[n]
-        self._claim(node, "claimed", agent, now)
+        claimed = self._claim(node, "claimed", agent, now)
         self._warn_of_overlaps([n], agent, now)
-        return self._answer(before, claimed=((n, node.fence + 1),))
+        return self._answer(before, claimed=(claimed,))
 
     def _warn_of_overlaps(self, taken: Sequence[int], agent: str, now: int) -> None:
         if self.policies.overlap == "warn":
@@ -784,10 +830,12 @@ class Work:
 
     # Effects of a change.
 
-    def _claim(self, node: Node, action: str, agent: str, now: int) -> None:
+    def _claim(self, node: Node, action: str, agent: str, now: int) -> tuple[int, int, int | None]:
+        """Claim a node, and return it with the number and the end of the claim."""
         is_held = node.claim is not None and node.claim.agent == agent and node.claim.until is None
-        claim = Claim(agent, now, None if is_held else now + self.policies.claim_ttl_ms)
+        claim = Claim(agent, now, None if is_held else self.policies.compute_end(agent, now))
         self._record(replace(node, claim=claim, fence=node.fence + 1), action, now)
+        return node.n, node.fence + 1, claim.until
 
     def reopen_above(self, n: int, now: int) -> None:
         """Reopen the resolved ancestors of an open node."""
@@ -860,6 +908,10 @@ def has_cycle(moments: Iterable[T], comes_after: Callable[[T], Iterable[T]]) -> 
             return True
         waiting = {moment: others - free for moment, others in waiting.items() if moment not in free}
     return False
+
+
+def _find_notes(node: Node, rev: int | None) -> list[Evidence]:
+    return [one for one in node.evidence if one.type == NOTE and one.rev == rev]
 
 
 def same_node(one: Node, other: Node) -> bool:

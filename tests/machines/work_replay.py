@@ -26,7 +26,7 @@ class RebuiltNode:
     state: Any = None
     properties: dict[str, Any] = field(default_factory=dict)
     context_links: list[str] = field(default_factory=list)
-    evidence: list[dict[str, str]] = field(default_factory=list)
+    evidence: list[dict[str, Any]] = field(default_factory=list)
     merged: list[tuple[str, str, str | None]] = field(default_factory=list)  # as in the rows
     claimed_by: str | None = None
     claimed_at: str | None = None
@@ -85,11 +85,13 @@ class Replay:
                 self._remove(subject)
         elif name == "depends_on" and action == "created":
             self.edges |= {(subject, name, target) for target in after}
-        elif name == "evidence" and after is None:  # goes back to a node that was merged
-            del node.evidence[-len(before) :]
-        elif name == "evidence" and isinstance(after, list):
-            # Author and time are those of the event, unless the evidence was merged.
-            node.evidence += [{"agent": event.actor, "timestamp": event.at} | one for one in after]
+        elif name == "evidence":
+            for one in before or ():  # it goes back to a node that was merged, or is a note that is taken back
+                node.evidence.remove({key: one[key] for key in ("type", "ref", "agent", "timestamp")})
+            for one in after or ():  # author and time are those of the event, unless it comes from elsewhere
+                entry = {"agent": event.actor, "timestamp": event.at} | one
+                entry.pop("rev", None)
+                node.evidence.insert(entry.pop("place", len(node.evidence) + 1) - 1, entry)
         elif name.startswith("properties."):
             self._set_property(node, name.partition(".")[2], before, after)
         elif hasattr(node, name):

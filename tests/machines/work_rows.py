@@ -71,7 +71,7 @@ class Stored:
 
     rev: int
     policies: dict[str, Any]
-    counts: tuple[int, int, int, int, int]  # last_n, total, resolved, blocked, actionable
+    counts: tuple[int, ...]  # last_n, total, resolved, blocked, actionable, dropped
     nodes: dict[int, NodeRow]
     edges: frozenset[tuple[int, str, int]]
     evidence: dict[int, list[tuple[str, str, str, str]]]  # type, ref, agent, at, in order
@@ -110,7 +110,9 @@ class WorkRows:
             f"SELECT rev, policies FROM projects WHERE {IN_ORGANIZATION} AND id = '{project_id}'"
         )
         where = f"WHERE {IN_ORGANIZATION} AND project_id = '{project_id}'"
-        counts, *_ = self._all(f"SELECT last_n, total, resolved, blocked, actionable FROM work_projects {where}")
+        counts, *_ = self._all(
+            f"SELECT last_n, total, resolved, blocked, actionable, dropped FROM work_projects {where}"
+        )
         evidence: dict[int, list[tuple[str, str, str, str]]] = {}
         for place, (n, k, *shown) in enumerate(
             self._all(f"SELECT node_n, k, type, ref, agent, at FROM work_evidence {where} ORDER BY node_n, k")

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from tests.machines.work_oracle import ROOT, Claim, Edge, Evidence, Node, Refusal, Work
+from tests.machines.work_oracle import NOTE, ROOT, Claim, Edge, Evidence, Node, Refusal, Work
 
-# Of a node: what only a merge takes from it, and what no undo sets back.
+# Of a node: what is set back otherwise, and what no undo sets back.
 OF_MERGES = ("evidence", "merged")
 KEPT = ("n", "fence", "actions", "updated_at", "updated_by", "created_at", "created_by", "changed", "kind", *OF_MERGES)
 
@@ -93,10 +93,8 @@ class UndoLog:
 
     def is_undone(self, evidence: Evidence) -> bool:
         """Return whether the write that added an evidence was taken back."""
-        for place, write in enumerate(self.writes):
-            if any(one is evidence for node in write.after.all_nodes().values() for one in node.evidence):
-                return not self._is_in_effect(place)
-        return False
+        place = next(place for place, write in enumerate(self.writes) if write.rev == evidence.rev)
+        return not self._is_in_effect(place)
 
     def _last_undo(self, place: int) -> Write | None:
         return next((write for write in reversed(self.writes) if write.origin == place), None)
@@ -104,14 +102,6 @@ class UndoLog:
     def _is_in_effect(self, place: int) -> bool:
         last = self._last_undo(place)
         return last is None or last.is_redo
-
-
-def may_be_refused(write: Write) -> bool:
-    """Return whether a write has no inverse because it added nothing but evidence."""
-    before, after = write.before, write.after
-    both = before.nodes.keys() & after.nodes.keys()
-    changes = {n: dict(_list_changes(before.nodes[n], after.nodes[n], after.nodes[n])) for n in both}
-    return before.edges == after.edges and before.nodes.keys() == after.nodes.keys() and not any(changes.values())
 
 
 def take_back(work: Work, write: Write, *, agent: str, now: int) -> None:
@@ -123,6 +113,7 @@ def take_back(work: Work, write: Write, *, agent: str, now: int) -> None:
         for n, heir in before.heirs.items():
             if n not in after.heirs:
                 work.merge_into(work.lead(n), work.lead(heir), agent, now)
+        _set_nodes_back(work, before, after, now=now, is_merged=True)  # what came with the merges
     else:
         _set_back(work, before, after, now=now)
     work.policies = before.policies if before.policies != after.policies else work.policies
@@ -153,11 +144,29 @@ def _set_back(work: Work, before: Work, after: Work, *, now: int) -> None:
             node = replace(node, parent=_find(work, node.parent))
         work.nodes[n] = replace(node, evidence=_own_evidence(n, before, after)) if n in after.gone else node
     work.edges |= {_find_ends(work, edge) for edge in before.edges - after.edges}
+    moved = [n for n in before.nodes.keys() & after.nodes.keys() if before.nodes[n].parent != after.nodes[n].parent]
+    _set_nodes_back(work, before, after, opened, now=now, is_strict=not (made or gone or moved))
+
+
+def _set_nodes_back(
+    work: Work,
+    before: Work,
+    after: Work,
+    opened: Iterable[int] = (),
+    *,
+    now: int,
+    is_strict: bool = False,
+    is_merged: bool = False,
+) -> None:
+    """Set back the nodes that were there before and after. Those in `opened` came back open."""
+    opened = set(opened)
     ending: dict[int, dict[str, Any]] = {}
     for n in before.nodes.keys() & after.nodes.keys() & work.nodes.keys():  # what it changed is still there
         changes = dict(_list_changes(before.nodes[n], after.nodes[n], work.nodes[n]))
-        if before.nodes[n].merged != after.nodes[n].merged:
-            changes |= {"merged": before.nodes[n].merged, "evidence": _own_evidence(n, before, after)}
+        if before.nodes[n].merged == after.nodes[n].merged:
+            changes["evidence"] = _set_notes_back(before.nodes[n], after.nodes[n], work.nodes[n])
+        elif not is_merged:
+            changes |= {"merged": before.nodes[n].merged, "evidence": _return_evidence(n, work, before, after)}
         if "parent" in changes:
             changes["parent"] = _find(work, changes["parent"])
             opened |= set() if work.nodes[n].resolved else {n}
@@ -170,8 +179,23 @@ def _set_back(work: Work, before: Work, after: Work, *, now: int) -> None:
         raise Refusal("cycle_detected")
     for n in sorted(opened):
         work.reopen_above(n, now)
-    moved = [n for n in before.nodes.keys() & after.nodes.keys() if before.nodes[n].parent != after.nodes[n].parent]
-    _resolve(work, ending, is_strict=not (made or gone or moved))
+    _resolve(work, ending, is_strict=is_strict)
+
+
+def _set_notes_back(before: Node, after: Node, now: Node) -> tuple[Evidence, ...]:
+    """Return the evidence of a node without the notes that a write added to it, and with those that it took."""
+    kept = [one for one in now.evidence if one.type != NOTE or one in before.evidence or one not in after.evidence]
+    for place, one in enumerate(before.evidence):
+        if one not in after.evidence:
+            kept.insert(place, one)
+    return tuple(kept)
+
+
+def _return_evidence(n: int, work: Work, before: Work, after: Work) -> tuple[Evidence, ...]:
+    """Return the evidence of a node without that of the nodes that a write merged into it."""
+    sources = [m for m, heir in after.heirs.items() if heir == n and m not in before.heirs]
+    returned = {id(one) for m in sources for one in after.gone[m].evidence}
+    return tuple(one for one in work.nodes[n].evidence if id(one) not in returned)
 
 
 def _own_evidence(n: int, before: Work, after: Work) -> tuple[Evidence, ...]:

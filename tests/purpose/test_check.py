@@ -40,6 +40,12 @@ def client(engine: Engine, clock: ManualClock) -> PurposeClient:
     return PurposeClient(Session(engine.store_with_clock(clock), ADA))
 
 
+def test_an_operation_alone_asks_for_its_compliance(client: PurposeClient) -> None:
+    proposed = {"operation": {"op": "publish"}, "detail": "short"}
+
+    assert encode(client.call("purpose.check", **proposed)) == encode(client.check("compliance", **proposed))
+
+
 def test_a_gate_is_run_in_the_profile_of_the_version_or_in_another(client: PurposeClient) -> None:
     assert (client.check().profile, client.check().passed) == ("standard", True)
     strict = client.check(profile="strict")

@@ -201,6 +201,36 @@ PROPOSALS: list[tuple[dict[str, Any], dict[str, Any], set[str]]] = [
     ),
     ({"kind": "update_node", "node": "OC1", "metadata": {"a": None, "b": 1}}, {"op": "update_node"}, set()),
     ({"kind": "update_node", "node": "OC1", "description": "d", "narrative": "n"}, {"op": "update_node"}, set()),
+    # As clients write values, and requests take them.
+    ({"kind": "create_node", "node_type": "goal", "title": "P", "metadata": ""}, {"op": "add_node"}, set()),
+    ({"kind": "update_node", "node": "OC1", "metadata": None}, {"op": "update_node"}, set()),
+    ({"kind": "update_node", "node": "OC1", "metadata": '{"a": 1}'}, {"op": "update_node"}, set()),
+    (
+        {"kind": "update_node", "node": "OC1", "metadata": '{"parent_id": "G1"}'},
+        {"op": "update_node"},
+        {"1: NOT using adjacency list"},
+    ),
+    (
+        {"kind": "create_edge", "source": "AC1", "target": "OC1", "edge_type": "causes", "confidence": "HIGH"},
+        {"op": "add_edge"},
+        set(),
+    ),
+    ({"kind": "create_edge", "source": "AC1", "target": "OC1", "confidence": ""}, {"op": "add_edge"}, set()),
+    (
+        {"kind": "update_edge", "source": "OC1", "target": "G1", "edge_type": "Contributes_To", "confidence": "Low"},
+        {"op": "update_edge"},
+        set(),
+    ),
+    (
+        {"kind": "add_assumption", "node": "OC1", "assumption_text": "a", "risk_level": "high"},
+        {"op": "add_assumption"},
+        set(),
+    ),
+    (
+        {"kind": "update_assumption", "assumption": "AS1", "risk_level": ""},
+        {"op": "update_assumption"},
+        {"6: Risk level is valid"},
+    ),
     ({"kind": "create_edge", "source": "AC1", "target": "OC1", "mechanism": "m"}, {"op": "add_edge"}, set()),
     (
         {"kind": "create_edge", "source": "AC1", "target": "OC1", "mechanism": " "},
@@ -490,6 +520,28 @@ def test_a_node_can_be_meant_by_the_id_of_its_row(atlas: AtlasProposals) -> None
     assert atlas.propose("read", node=ids["G1"]).sections[3].facts["node"] == "G1"
 
 
+@pytest.mark.parametrize(
+    ("named", "missing", "number", "item"),
+    [
+        ({"node": "OC1"}, {"node": "OC9"}, 4, "Node exists in this"),
+        ({"indicator": "IN1"}, {"indicator": "IN9"}, 4, "Indicator exists in this"),
+        # Between these two there are two edges.
+        ({"source": "OP1", "target": "OC1"}, {"source": "AC1", "target": "G1"}, 5, "Edge exists in this"),
+        ({"assumption": "AS2"}, {"assumption": "AS9"}, 6, "Assumption exists in this"),
+    ],
+)
+def test_what_is_read_is_shown_in_the_section_of_its_kind_and_must_be_in_the_version(
+    atlas: AtlasProposals, named: dict[str, str], missing: dict[str, str], number: int, item: str
+) -> None:
+    sections = atlas.propose("read", **named).sections
+
+    assert [one.number for one in sections[3:6] if one.facts] == [number]
+    assert sections[number - 1].facts["operation"] == "READ"
+    assert atlas.failing("read", **missing) == {f"{number}: {item}"}
+    atlas.call("publish")
+    assert atlas.failing("read", **named) == set()
+
+
 def test_without_a_version_one_can_begin_a_draft_and_nothing_else(empty_project: AtlasProposals) -> None:
     assert empty_project.failing("read") == set()
     assert empty_project.failing("create_draft") == set()
@@ -510,8 +562,8 @@ def test_a_published_version_is_read_and_begun_from_and_never_changed(atlas: Atl
     for kind in ("create_node", "create_edge", "add_assumption", "publish"):
         blocked = atlas.propose(kind, node_type="GOAL", title="x", source="AC1", target="OC1", assumption_text="x")
         assert blocked.status == "BLOCKED"
-        assert blocked.sections[1].verdict == "BLOCKED"
-        assert blocked.sections[1].facts["status"] == "PUBLISHED"
+        assert blocked.sections[1].verdict == "BLOCKED (cannot edit PUBLISHED version)"
+        assert "**Can Modify Current Version?** ❌ NO (PUBLISHED BLOCKED)" in blocked.markdown
     assert (
         atlas.failing("read")
         == atlas.failing("create_draft")
@@ -741,7 +793,7 @@ def test_a_label_and_a_profile_are_judged_as_the_operation_judges_them(atlas: At
     assert "3: Label is unambiguous (if" not in atlas.failing("publish", label="Spring plan")
     atlas.call("discard")
     assert "3: Profile is valid (if" in atlas.failing("create_draft", profile="severe")
-    assert "3: Profile is valid (if" not in atlas.failing("create_draft", profile="strict")
+    assert "3: Profile is valid (if" not in atlas.failing("create_draft", profile="Strict")
 
 
 def test_a_profile_lighter_than_the_project_allows_is_blocked_as_publishing_blocks_it(atlas: AtlasProposals) -> None:

@@ -203,6 +203,16 @@ def test_several_edges_between_two_nodes_are_told_apart_by_type(chain_client: Pu
     assert (edge.confidence, edge.mechanism) == ("high", "m")
 
 
+def test_an_edge_of_another_type_than_there_is_is_not_found_with_the_types_there_are(
+    chain_client: PurposeClient,
+) -> None:
+    retyped = error_of(chain_client, op("update_edge", source="OP1", target="OC1", edge_type="CAUSES"))
+    unknown = error_of(chain_client, op("update_edge", source="OP1", target="G1", edge_type="CAUSES"))
+
+    assert (retyped.code, retyped.details["allowed"]) == ("not_found", ["CONTRIBUTES_TO"])
+    assert (unknown.code, "allowed" in unknown.details) == ("not_found", False)
+
+
 def test_a_self_edge_and_a_duplicate_are_refused_and_named(chain_client: PurposeClient) -> None:
     itself = error_of(chain_client, add_edge("OC1", "OC1"))
     assert (type(itself), itself.details["nodes"]) == (SelfEdge, ["OC1"])

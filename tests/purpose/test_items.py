@@ -71,6 +71,17 @@ def test_several_items_are_named_by_keys_and_row_ids_in_any_version(atlas: Purpo
     assert read(atlas, "G1", "AC1") == (["G1", "AC1"], ["AC1-OP1"], [])
 
 
+@pytest.mark.parametrize("text", ["G1,AC1", " G1 , AC1 ", '["G1", "AC1"]'])
+def test_several_items_are_named_in_one_text(atlas: PurposeClient, text: str) -> None:
+    assert encode(atlas.call("purpose.items", keys=text)) == encode(atlas.call("purpose.items", keys=["G1", "AC1"]))
+
+
+@pytest.mark.parametrize("text", [",", "[]", " "])
+def test_a_text_without_a_key_names_nothing(atlas: PurposeClient, text: str) -> None:
+    with pytest.raises(NotFound):
+        atlas.call("purpose.items", keys=text)
+
+
 def test_what_is_not_in_the_version_is_not_found_and_named(atlas: PurposeClient) -> None:
     for keys in (["G1", "OC9"], ["G1", "OC1->OP1"]):
         with pytest.raises(NotFound) as error:

@@ -11,6 +11,7 @@ from groundplan.purpose.metadata_structure import (
     NAMES_SHOWN_MAX,
     find_structure,
     format_names,
+    remove_structure,
 )
 
 ID = "0191f3a0-7c1e-7b52-9d4e-3f2a6c8b1d05"
@@ -22,6 +23,7 @@ LINKS: list[tuple[dict[str, Any], str]] = [
     ({"parent": "G1"}, "parent"),
     ({"parent": [ID]}, "parent"),
     ({"parent": {"name": "Health"}}, "parent"),
+    ({"parent": [{"name": "Health"}]}, "parent"),
     ({"parent_key": {"key": "G1"}}, "parent_key"),
     ({"child_ids": ["a", "b"]}, "child_ids"),
     ({"layout": [{"x": 1}, {"parent_ref": "OC1"}]}, "layout.parent_ref"),
@@ -40,6 +42,8 @@ TREES: list[tuple[dict[str, Any], str]] = [
     ({"path": "G1.OC1"}, "path"),
     ({"path": "G1 -> OC1 → OP12"}, "path"),
     ({"path": f"{ID}/{ID.replace('-', '')}"}, "path"),
+    ({"path": [{"title": "Health"}, {"title": "Water"}]}, "path"),
+    ({"ancestry": [{"name": "Health"}]}, "ancestry"),
     ({"treePath": ["G1", "OC1"]}, "treePath"),
     ({"ancestors": ["G1"]}, "ancestors"),
     ({"parents": ["OC1", "OC2"]}, "parents"),
@@ -53,7 +57,8 @@ FREE: list[Any] = [
     {"path": "docs/plan.md"},
     {"path": "/var/log/AC1.txt"},
     {"path": ""},
-    {"path": [{"lat": 1.5, "lon": 2.5}]},
+    {"path": {"lat": 1.5, "lon": 2.5}},
+    {"path": [[1.5, 2.5]]},
     {"children": 3},
     {"children": []},
     {"children": ["girls", "boys"]},
@@ -85,6 +90,19 @@ def test_a_tree_or_path_is_found_by_its_name_and_what_it_holds(metadata: dict[st
 @pytest.mark.parametrize("metadata", FREE)
 def test_metadata_that_holds_no_nodes_is_free(metadata: Any) -> None:
     assert find_structure(metadata) == ([], [])
+
+
+@pytest.mark.parametrize("metadata", [metadata for metadata, _ in (*LINKS, *TREES)])
+def test_what_is_removed_is_the_structure_and_nothing_else(metadata: dict[str, Any]) -> None:
+    removed = remove_structure({**metadata, "kept": [{"note": "x", **metadata}]})
+
+    assert find_structure(removed) == ([], [])
+    assert removed["kept"][0]["note"] == "x"
+
+
+@pytest.mark.parametrize("metadata", FREE)
+def test_of_free_metadata_nothing_is_removed(metadata: Any) -> None:
+    assert remove_structure(metadata) == metadata
 
 
 def test_a_message_names_a_limited_number_of_names() -> None:

@@ -111,6 +111,22 @@ class TestRecording:
         assert report.note
         assert not plan.list_atoms()["docs"].freshness
 
+    def test_beside_another_repository_what_was_recorded_stays(self, plan: PlanOfCopy, tmp_path: Path) -> None:
+        plan.atom("app", "src/app.ts", at=plan.copy.head)
+        plan.atom("docs", "docs/**")
+        plan.check()
+        other = WorkingCopy(tmp_path / "other")
+        other.commit({"readme.txt": "1"})
+
+        report = PlanOfCopy(plan.session, other).check()
+
+        assert not report.recorded
+        assert "run the check in the repository of the project" in str(report.note)
+        assert {name: atom.freshness.state for name, atom in plan.list_atoms().items()} == {
+            "app": "fresh",
+            "docs": "unanchored",
+        }
+
     def test_who_does_not_want_it_recorded_gets_the_report_alone(self, plan: PlanOfCopy) -> None:
         plan.atom("docs", "docs/**")
 

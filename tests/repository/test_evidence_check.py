@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from groundplan.kernel.preferences import Preferences
 from groundplan.repository import git
 from groundplan.repository.git import WorkingCopy as KnownCopy
 from groundplan.session import Session
+from groundplan.surfaces.web.words import describe_value
 from tests.answers import to_json
 from tests.engines import Engine
 from tests.repository.working_copy import NOBODY_S_SETTINGS, PlanOfCopy, WorkingCopy
@@ -118,6 +120,51 @@ def test_git_that_does_not_answer_in_time_leaves_a_commit_not_checked(engine: En
     assert set(read_checks(plan.session, task).values()) == {"not_checked"}
 
 
+def test_commits_and_files_share_one_limit_of_time(engine: Engine, plan: PlanOfCopy) -> None:
+    task = plan.task()
+
+    add(beside(engine, plan.copy.folder, limit_s=0.0), task, ("file", "src/app.ts"), ("file", "src/gone.ts"))
+
+    assert set(read_checks(plan.session, task).values()) == {"not_checked"}
+
+
+def test_a_commit_of_another_repository_is_missing(plan: PlanOfCopy, tmp_path: Path) -> None:
+    foreign = WorkingCopy(tmp_path / "other").commit({"a.ts": "1"})
+    task = plan.task()
+
+    (warning,) = add(plan.session, task, ("commit", foreign)).warnings
+
+    assert foreign in warning
+    assert read_checks(plan.session, task) == {foreign: "missing"}
+
+
+@pytest.mark.parametrize("trouble", ["gone", "broken"])
+def test_a_repository_in_trouble_refuses_no_evidence(engine: Engine, plan: PlanOfCopy, trouble: str) -> None:
+    task, head = plan.task(), plan.copy.head
+    session = beside(engine, plan.copy.folder)
+    add(session, task, ("commit", head))
+    shutil.rmtree(plan.copy.folder if trouble == "gone" else plan.copy.folder / ".git" / "objects")
+
+    answer = add(session, task, ("git", head))
+
+    node = to_json(session.call("work.context", node_id=task).node)
+    assert [entry["checked"] for entry in node["evidence"]] == ["ok", "not_checked"]
+    assert not answer.warnings
+
+
+def test_the_history_has_the_marks(plan: PlanOfCopy) -> None:
+    source, target = plan.task("Draw the coast"), plan.task("Draw the map")
+    add(plan.session, source, ("commit", "deadbeef"), ("note", "x"))
+    plan.session.call("work.restructure", operations=[{"op": "merge", "source": source, "target": target}])
+
+    events = to_json(plan.session.call("work.history", node_id=target))["events"]
+    entries = [change["after"] for event in events for change in event["changes"] if change["field"] == "evidence"]
+
+    assert entries
+    for added in entries:
+        assert [entry.get("checked") for entry in added] == ["missing", None]
+
+
 def test_a_shallow_clone_says_nothing_about_a_commit_that_it_lacks(
     engine: Engine, plan: PlanOfCopy, tmp_path: Path
 ) -> None:
@@ -174,16 +221,19 @@ def test_people_see_the_marks_on_the_page_and_in_the_terminal(
     with Browser(engine.store) as browser:
         browser.log_in()
         page = open_page(browser, f"/p/atlas/work?node={task}").text
-    assert main(["work", "context", task, "--db", engine.db, "--access", "open", "--person", "ada"]) == 0
-    printed = capsys.readouterr().out
+    printed = []
+    for words in (["work", "context", task], ["show", task], ["next"], ["work", "history", task]):
+        assert main([*words, "--db", engine.db, "--access", "open", "--person", "ada"]) == 0
+        printed.append(capsys.readouterr().out)
 
-    for text in (page, printed):
+    for text in (page, *printed):
         shown = {ref: text[text.index(ref) + len(ref) :] for ref in (plan.copy.head, "deadbeef", "yesterday")}
         marks = {ref: " ".join(after.split())[:9] for ref, after in shown.items()}
         assert marks[plan.copy.head].startswith("\N{CHECK MARK}")
         assert marks["deadbeef"] == "? missing"
-        assert marks["yesterday"][:2] == "? "
+        assert marks["yesterday"][0] == "?"
         assert marks["yesterday"] != "? missing"
+    assert describe_value({"type": "commit", "ref": "deadbeef", "checked": "missing"}) == "commit: deadbeef ? missing"
 
 
 def test_a_finished_dependency_shows_its_marks_also_in_a_lean_answer(plan: PlanOfCopy) -> None:

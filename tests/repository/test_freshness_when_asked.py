@@ -218,6 +218,23 @@ def test_a_shallow_clone_knows_only_its_own_commits(engine: Engine, plan: PlanOf
     assert get_freshness(session, new)["state"] == "fresh"
 
 
+def test_beside_another_repository_a_stored_check_is_shown(engine: Engine, plan: PlanOfCopy, tmp_path: Path) -> None:
+    confirmed = plan.atom("confirmed", "src/app.ts", at=plan.copy.head)
+    plan.atom("never", "docs/**")
+    other = WorkingCopy(tmp_path / "other")
+    other.commit({"readme.txt": "1"})
+    session = beside(engine, other.folder)
+
+    assert get_freshness(session, confirmed) is None
+    plan.check()
+
+    assert get_freshness(session, confirmed)["state"] == "fresh"
+    assert {name: told["state"] for name, told in ask_context(session, "src/app.ts", "docs/a.md").items()} == {
+        "confirmed": "fresh",
+        "never": "unanchored",
+    }
+
+
 def test_a_name_in_the_plan_is_no_pattern_and_no_option_to_git(plan: PlanOfCopy) -> None:
     first = plan.copy.commit({"--all/a.ts": "1", ":(top)x.ts": "1"})
     ids = [plan.atom(name, name, at=first) for name in ("--all/a.ts", ":(top)x.ts", "--all/**")]

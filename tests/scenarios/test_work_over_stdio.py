@@ -94,7 +94,14 @@ def test_an_agent_that_knows_nothing_finds_its_way(serve: Serve) -> None:
     glance = agent.answer("graph_onboard")
 
     assert glance["project"]["goal"] == "A map that every walker trusts"
-    assert glance["counts"] == {"total": 5, "resolved": 0, "unresolved": 5, "blocked": 1, "actionable": 2}
+    assert glance["counts"] == {
+        "total": 5,
+        "resolved": 0,
+        "unresolved": 5,
+        "blocked": 1,
+        "actionable": 2,
+        "dropped": 0,
+    }
     assert [one["id"] for one in glance["next"]] == [ids["coast"], ids["hills"]]
     assert glance["blocked"][0]["waits_for"][0]["id"] == ids["survey"]
 

@@ -17,7 +17,7 @@ EDGES = "SELECT project_id, from_n, to_n FROM work_edges WHERE type = 'depends_o
 # Events of sections do not change the revision of their node.
 EVENTS = "SELECT subject, count(*) FROM events WHERE op LIKE 'work.%' AND op NOT LIKE 'work.section_%' GROUP BY subject"
 COUNTS = (
-    "SELECT project_id, total, resolved, blocked, actionable, features, tasks, tasks_closed, tasks_dropped "
+    "SELECT project_id, total, resolved, dropped, blocked, actionable, features, tasks, tasks_closed, tasks_dropped "
     "FROM work_projects"
 )
 FEATURES = "SELECT project_id, n, tasks, tasks_closed, tasks_dropped FROM work_features"
@@ -81,9 +81,19 @@ def read_derived(engine: Engine, rows: list[NodeRow] | None = None) -> Derived:
             "is_blocked": bool(row.is_blocked),
         }
     for project, n, *tasks in engine.as_owner(FEATURES):
-        kept[project, n, "feature"] = dict(zip(("tasks", "closed", "dropped"), tasks, strict=True))
+        kept[project, n, "feature"] = dict(zip(("tasks", "closed", "dropped tasks"), tasks, strict=True))
     for project, *counts in engine.as_owner(COUNTS):
-        names = ("total", "resolved", "blocked", "actionable", "features", "tasks", "closed", "dropped")
+        names = (
+            "total",
+            "resolved",
+            "dropped",
+            "blocked",
+            "actionable",
+            "features",
+            "tasks",
+            "closed",
+            "dropped tasks",
+        )
         kept[project] = dict(zip(names, counts, strict=True))
     kept["against order"] = dict(enumerate(engine.as_owner(AGAINST_ORDER)))
     return kept
@@ -129,6 +139,7 @@ def recompute_derived(engine: Engine, known: list[NodeRow] | None = None) -> Der
         kept[project] = {
             "total": len(mine),
             "resolved": sum(bool(one.resolved) for one in mine),
+            "dropped": sum(one.outcome is not None for one in mine),
             "blocked": sum(kept[project, one.n]["is_blocked"] for one in mine),
             "actionable": sum(kept[project, one.n]["is_ready"] for one in mine),
             "features": sum(one.kind == "feature" for one in mine),
@@ -143,7 +154,7 @@ def _tasks(rows: list[NodeRow]) -> dict[str, int]:
     return {
         "tasks": len(tasks),
         "closed": sum(bool(row.resolved) and row.outcome is None for row in tasks),
-        "dropped": sum(row.outcome is not None for row in tasks),
+        "dropped tasks": sum(row.outcome is not None for row in tasks),
     }
 
 

@@ -21,8 +21,8 @@ ROWS = {
     "tags": "SELECT node_n, tag FROM work_node_tags",
     "links": "SELECT source, type, target, node_n FROM links",
     "features": "SELECT n, tasks, tasks_closed, tasks_dropped FROM work_features",
-    "counts": "SELECT total, resolved, blocked, actionable, features, tasks, tasks_closed, tasks_dropped, last_n "
-    "FROM work_projects",
+    "counts": "SELECT total, resolved, dropped, blocked, actionable, features, tasks, tasks_closed, tasks_dropped, "
+    "last_n FROM work_projects",
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import Conflict, Forbidden
 from groundplan.kernel.preferences import Preferences
@@ -270,6 +271,7 @@ def test_a_held_claim_can_be_released(work: WorkClient, ben: WorkClient) -> None
 
 
 def test_a_held_claim_that_is_renewed_expires_again(work: WorkClient, ben: WorkClient, clock: ManualClock) -> None:
+    work.open(policies={"claim_minutes_people": 60})
     work.plan("a")
     work.claim()
     work.update("a", hold=True)
@@ -345,7 +347,7 @@ def test_callers_cannot_set_a_claim_as_a_property(work: WorkClient, ben: WorkCli
     ben.claim()
 
     for key in ("_claimed_by", "_claimed_at", "_held", "_", "_anything"):
-        assert error_of(lambda key=key: work.update("a", properties={key: None})).code == "reserved_property"  # type: ignore[misc]  # mypy does not infer it
+        assert error_of(lambda key=key: work.update("a", properties={key: "ada"})).code == "reserved_property"  # type: ignore[misc]  # mypy does not infer it
     assert holder(work, "a")[0] == "ben"
 
 
@@ -438,3 +440,87 @@ def test_a_clock_that_is_put_back_neither_frees_a_claim_nor_keeps_it_for_ever(
     assert cleo.claim() == []
     clock.move(hours=3)
     assert cleo.claim() == ["a"]
+
+
+def test_null_as_the_claimant_releases_what_the_caller_holds_and_nothing_else(
+    work: WorkClient, ben: WorkClient
+) -> None:
+    work.plan("a\nb")
+    ben.claim(node_id=work["a"])
+
+    assert error_of(lambda: work.update("a", properties={"_claimed_by": None})).code == "stale_claim"
+    assert error_of(lambda: ben.update("b", properties={"_claimed_by": None})).code == "stale_claim"
+    assert error_of(lambda: ben.update("a", properties={"_claimed_by": "ada"})).code == "reserved_property"
+    ben.update("a", properties={"_claimed_by": None, "size": 2})
+
+    assert work.node("a").properties == {"size": 2}
+    assert ben.history("a")[-1].action == "updated"
+    ben.claim(node_id=work["a"])
+    ben.update("a", properties={"_claimed_by": None})
+    assert ben.history("a")[-1].action == "released"
+
+
+# --- Claims of people -------------------------------------------------------------------------------------------------
+
+
+def test_the_claim_of_a_person_does_not_end_by_itself_and_the_answer_says_so(
+    work: WorkClient, ben: WorkClient, clock: ManualClock
+) -> None:
+    work.plan("a\nb")
+    (mine,) = work.offers(node_id=work["a"], claim=True)
+    (bens,) = ben.offers(node_id=work["b"], claim=True)
+
+    assert (mine.until, bens.until) == (None, "2026-03-01T10:00:00.000Z")
+    clock.move(hours=1_000)
+    assert ben.next(count=5) == ["b"]
+    assert sorted(work.next(count=5)) == ["a", "b"]
+    work.update("a", renew=True)
+    clock.move(hours=1_000)
+    assert ben.next(count=5) == ["b"]
+
+
+def test_a_policy_gives_the_claims_of_people_an_end(work: WorkClient, ben: WorkClient, clock: ManualClock) -> None:
+    work.open(policies={"claim_minutes_people": 90, "claim_ttl_minutes": 30})
+    work.plan("a\nb")
+    (mine,) = work.offers(node_id=work["a"], claim=True)
+    (bens,) = ben.offers(node_id=work["b"], claim=True)
+
+    assert (mine.until, bens.until) == ("2026-03-01T10:30:00.000Z", "2026-03-01T09:30:00.000Z")
+    clock.move(minutes=89)
+    assert work.by("cleo").next() == ["b"]
+    clock.move(minutes=1)
+    assert work.by("cleo").next() == ["a", "b"]
+
+
+def test_changing_what_another_holds_warns_and_names_them(work: WorkClient, ben: WorkClient) -> None:
+    work.plan("a")
+    ben.claim()
+    warning = [f"{work['a']}: changed while 'ben' holds its claim"]
+
+    assert work.update("a", summary="b").warnings == warning
+    assert work.update("a", state="doing").warnings == warning
+    assert work.update("a", properties={"size": 2}).warnings == warning
+    assert work.update("a", properties={"size": 2}).warnings is UNSET  # nothing changed
+    assert work.update("a", add_evidence=[{"type": "hint", "ref": "look at b"}]).warnings is UNSET
+    assert ben.update("a", state="done soon").warnings is UNSET
+    task = {"containerType": "task", "id": work["a"], "version": work.node("a").rev}
+    result = work.session.execute(OPERATIONS["container.update"], {**task, "description": "of both"})
+    assert list(result.warnings) == warning
+
+
+def test_where_claims_are_enforced_others_change_nothing(work: WorkClient, ben: WorkClient) -> None:
+    work.open(policies={"claims": "enforced"})
+    work.plan("a")
+    ben.claim()
+    before = work.node("a")
+    task = {"containerType": "task", "id": work["a"], "version": before.rev}
+
+    for change in (
+        lambda: work.update("a", summary="b"),
+        lambda: work.update("a", serves=[], add_context_links=["src/a.py"]),
+        lambda: work.call("container.update", **task, title="b"),
+        lambda: work.resolve("a"),
+    ):
+        refusal = error_of(change)
+        assert (refusal.code, refusal.details["claimed_by"]) == ("claimed_by_another", "ben")
+    assert work.node("a") == before

@@ -35,7 +35,8 @@ class Machine:
         lead = timedelta(**ahead)
         uptime = self.clock.uptime if knows_uptime else None
         store = self.engine.another_store(clock=lambda: self.clock.now + lead, uptime=uptime)
-        return WorkClient(Session(store, local_actor(who)), ids=self.ids)
+        kind = ActorKind.PERSON if who == "ada" else ActorKind.AGENT
+        return WorkClient(Session(store, local_actor(who, kind=kind)), ids=self.ids)
 
 
 @pytest.fixture

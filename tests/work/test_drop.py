@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import resources
+
 import pytest
 from msgspec import UNSET
 
@@ -169,3 +171,140 @@ def test_a_bad_operation_leaves_the_good_ones_undone(engine: Engine, work: WorkC
 
     assert (engine.as_owner("SELECT rev FROM projects"), work.counts()) == before
     assert work.node("a").evidence == []
+
+
+# --- A dropped node is resolved, and not done -------------------------------------------------------------------------
+
+
+def test_every_answer_says_of_a_resolved_node_whether_it_was_done_or_dropped(work: WorkClient) -> None:
+    work.plan("phase\n  done\n  dropped\n  task: done, dropped\nother")
+    work.resolve("done")
+    work.drop("dropped")
+    outcomes = {"done": "done", "dropped": "dropped"}
+
+    found = work.call("work.query", project="atlas").nodes
+    [offered] = work.offers(node_id=work["task"])
+    context = work.context("task")
+    tree = work.context("phase").children.children
+
+    assert {work.name(node.id): node.outcome for node in found if node.outcome} == outcomes
+    assert {work.name(node.id): node.outcome for node in offered.resolved_deps} == outcomes
+    assert {work.name(one.node.id): one.node.outcome for one in context.depends_on} == outcomes
+    assert {work.name(node.id): node.outcome for node in tree if node.outcome} == outcomes
+    assert [work.node(name).outcome for name in ("done", "dropped", "task")] == ["done", "dropped", UNSET]
+    assert work.context("done", lean=True, depth=0).node.outcome == "done"
+
+    work.drop("phase")
+    assert [one.outcome for one in work.context("task").ancestors] == [UNSET, "dropped"]
+    [phase, _] = sorted(work.call("work.onboard", project="atlas").tree, key=lambda branch: branch.outcome or "")[::-1]
+    assert (work.name(phase.id), phase.outcome) == ("phase", "dropped")
+
+
+def test_a_filter_tells_the_done_from_the_dropped_and_counts_them(work: WorkClient) -> None:
+    work.plan("a\nb\nc\nd")
+    work.resolve("a", "b")
+    work.drop("c")
+
+    assert work.query(outcome="done") == ["a", "b"]
+    assert work.query(outcome="dropped") == ["c"]
+    assert work.query(outcome="dropped", resolved=False) == []
+    assert work.query(outcome="done", text="b") == ["b"]
+    for outcome, total in (("done", 2), ("dropped", 1)):
+        assert work.call("work.query", project="atlas", filter={"outcome": outcome}, limit=1).total == total
+
+
+def test_dropped_nodes_are_counted_among_the_resolved_ones(work: WorkClient) -> None:
+    work.plan("phase\n  a\n  b\nc")
+    work.resolve("c")
+    work.drop("phase")
+    opened = work.call("work.open", project="atlas").summary
+    [line] = work.call("work.open").projects
+
+    assert (opened.resolved, opened.dropped) == (4, 3)
+    assert (line.resolved, line.dropped) == (4, 3)
+    assert work.call("work.onboard", project="atlas").counts == opened
+
+    work.reopen("a")
+    assert work.call("work.open", project="atlas").summary.dropped == 1
+
+
+def test_the_board_has_a_column_for_what_was_dropped(work: WorkClient) -> None:
+    work.plan("a\nb\nc")
+    work.resolve("a")
+    work.drop("b")
+    lanes = {lane: work.call("work.outline", project="atlas", lane=lane) for lane in ("resolved", "dropped")}
+
+    assert {lane: (work.names(page.nodes), page.total) for lane, page in lanes.items()} == {
+        "resolved": (["a"], 1),
+        "dropped": (["b"], 1),
+    }
+
+
+def test_an_outline_counts_what_was_dropped_below_so_that_progress_leaves_it_out(work: WorkClient) -> None:
+    work.plan("phase\n  a\n    deep\n  b\n  c")
+    work.drop("a")
+    work.resolve("b")
+    [phase] = work.call("work.outline", project="atlas").nodes
+
+    assert (phase.children, phase.dropped_children, phase.open_children) == (3, 1, 1)
+    assert (phase.below, phase.dropped_below, phase.open_below) == (4, 2, 1)
+
+
+def test_dropping_what_others_wait_for_warns_and_names_them(work: WorkClient) -> None:
+    work.plan("phase\n  pump\nwell\ntap: pump\npipe: pump, well\nalso dropped: pump")
+
+    warnings = work.restructure(
+        {"op": "drop", "node_id": "phase", "reason": "no money"},
+        {"op": "drop", "node_id": "also dropped", "reason": "no money"},
+    ).warnings
+
+    assert warnings == [f"{work['pump']}: dropped while others wait for it: {work['tap']}, {work['pipe']}"]
+    assert work.drop("tap").warnings is UNSET
+
+
+def test_of_many_that_wait_the_warning_names_the_first_and_counts_the_rest(work: WorkClient) -> None:
+    work.plan("pump\n" + "\n".join(f"tap {n}: pump" for n in range(7)))
+    [warning] = work.drop("pump").warnings
+
+    assert warning.endswith(f"{work['tap 4']} and 2 more")
+
+
+def test_what_becomes_actionable_names_the_dependencies_that_it_lost(work: WorkClient) -> None:
+    work.plan("pump\nwell\ntap: pump\npipe: pump, well")
+
+    [tap] = work.drop("pump").newly_actionable
+    [pipe] = work.resolve("well").newly_actionable
+
+    assert (tap.id, tap.lost) == (work["tap"], [work["pump"]])
+    assert (pipe.id, pipe.lost, pipe.lost_total) == (work["pipe"], [work["pump"]], UNSET)
+
+
+def test_of_many_lost_dependencies_the_first_are_named_and_all_counted(work: WorkClient) -> None:
+    names = [f"pump {n}" for n in range(7)]
+    work.plan("\n".join(names) + f"\ntap: {', '.join(names)}")
+    [tap] = work.restructure(*({"op": "drop", "node_id": name, "reason": "x"} for name in names)).newly_actionable
+
+    assert (tap.lost, tap.lost_total) == ([work[name] for name in names[:5]], 7)
+
+
+def test_undo_and_redo_of_a_drop_bring_the_outcome_back(work: WorkClient) -> None:
+    work.plan("a")
+    work.drop("a")
+
+    work.call("briefing.undo", project="atlas")
+    assert (work.node("a").resolved, work.node("a").outcome) == (False, UNSET)
+    work.call("briefing.undo", project="atlas", redo=True)
+    assert work.node("a").outcome == "dropped"
+    assert work.call("work.open", project="atlas").summary.dropped == 1
+
+
+def test_the_step_of_the_schema_counts_what_older_stores_have_dropped(engine: Engine, work: WorkClient) -> None:
+    work.plan("phase\n  a\nb\nc")
+    work.drop("phase")
+    work.resolve("b")
+    engine.as_owner("UPDATE work_projects SET dropped = 0")
+    text = resources.files("groundplan.migrations").joinpath("0028_dropped_nodes.sql").read_text(encoding="utf-8")
+
+    engine.as_owner(text[text.index("UPDATE") :].partition(";")[0])
+
+    assert work.call("work.open", project="atlas").summary.dropped == 2

@@ -219,3 +219,17 @@ def test_a_number_may_come_as_text(work_with_a: WorkClient, argument: Any) -> No
 @try_each("argument", [1.5, "many", True, [], -1])
 def test_what_is_no_count_is_refused(work_with_a: WorkClient, argument: Any) -> None:
     assert isinstance(error_of(lambda: work_with_a.offers(count=argument)), Invalid)
+
+
+@pytest.mark.parametrize("blank", ["", "   ", "\t", "\u2003"])
+def test_a_blank_title_is_refused_in_both_dialects(work: WorkClient, blank: str) -> None:
+    work.plan("a")
+    task = {"containerType": "task", "id": work["a"], "version": work.node("a").rev}
+    for call in (
+        lambda: work.call("work.plan", project="atlas", nodes=[{"ref": "x", "summary": blank}]),
+        lambda: work.update("a", summary=blank),
+        lambda: work.call("container.create", containerType="task", projectId="atlas", title=blank),
+        lambda: work.call("container.update", **task, title=blank),
+    ):
+        assert error_of(call).code == "invalid_argument"
+    assert work.node("a").summary == "a"

@@ -343,6 +343,31 @@ def test_a_search_finds_the_words_of_the_source(work: WorkClient) -> None:
     assert [(hit.ref, hit.title) for hit in hits] == [(work["Build a house"], "Build a house")]
 
 
+def test_a_search_finds_the_words_of_the_sources_description(work: WorkClient) -> None:
+    work.plan("source\ntarget", each={"source": {"properties": {"description": "Where the Ünïcode well is"}}})
+    work.merge("source", "target")
+
+    for text in ("ünïcode", "source well", "we"):
+        assert [hit.ref for hit in work.call("briefing.search", text=text).hits] == [work["target"]], text
+    assert work.call("briefing.search", text="source spring").hits == []
+
+
+def test_recent_events_and_briefings_name_what_was_merged(work: WorkClient) -> None:
+    work.plan("source\ntarget", each={"source": {"properties": {"description": "Why and how"}}})
+    work.resolve("source")
+    work.merge("source", "target")
+
+    (recent, *_) = work.call("work.onboard", project="atlas").recent
+    assert (recent.id, recent.summary) == (work["source"], "source")
+    [merged] = work.call("briefing.brief", node_id=work["target"]).node.merged
+    assert (merged.id, merged.summary) == (work["source"], "source")
+    text = work.call("briefing.brief", node_id=work["target"], markdown=True).markdown
+    assert work["source"] in text
+    assert "Why and how" in text
+    [offered] = work.offers(node_id=work["target"], budget=300)
+    assert [one.id for one in offered.node.merged] == [work["source"]]
+
+
 def test_a_text_that_source_and_target_have_is_found_once(work: WorkClient) -> None:
     work.plan("a house\nthe house")
     work.merge("a house", "the house")

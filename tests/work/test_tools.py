@@ -126,7 +126,14 @@ def test_the_answers_have_the_fields_of_the_seed(tools: RegistryTools, work: Wor
         "updated_at": stamp,
         "created_by": "ada",
     }
-    assert answers["open"] == {"total": 4, "resolved": 0, "unresolved": 4, "blocked": 1, "actionable": 1}
+    assert answers["open"] == {
+        "total": 4,
+        "resolved": 0,
+        "unresolved": 4,
+        "blocked": 1,
+        "actionable": 1,
+        "dropped": 0,
+    }
     assert answers["plan"].keys() == {"created"}
     assert answers["plan"]["created"][0].keys() == {"ref", "id"}
     assert answers["next"].keys() == {"node", "ancestors", "context_links", "resolved_deps"}
@@ -172,8 +179,8 @@ def test_context_has_the_fields_of_the_seed(tools: RegistryTools, work: WorkClie
 def test_a_claim_is_a_number_beside_the_node(tools: RegistryTools) -> None:
     offer = to_json(tools.call("graph_next", {"project": "atlas", "claim": True}))["nodes"][0]
 
-    assert offer["claim"] == 1
-    assert offer["node"]["properties"].keys() == {"_claimed_by", "_claimed_at"}
+    assert (offer["claim"], offer["until"]) == (1, None)
+    assert offer["node"]["properties"].keys() == {"_claimed_by", "_claimed_at", "_held"}
 
 
 def test_what_agents_write_can_reach_no_shell() -> None:

@@ -14,7 +14,8 @@ from groundplan.purpose.markup import escape_inline, format_code_span
 from groundplan.work.answers import TRIMMING
 from groundplan.work.evidence_check import format_marks
 from groundplan.work.graph.context import Ancestor
-from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkNode, get_description
+from groundplan.work.kinds import DROPPED, Outcome
+from groundplan.work.nodes import TRIMMABLE_FIELDS, MergedNode, WorkNode, get_description
 
 
 class TaskNote(Struct, kw_only=True):
@@ -117,7 +118,7 @@ class BeforeNote(Struct):
 
     id: str
     summary: str | UnsetType = UNSET
-    outcome: str | UnsetType = UNSET  # `dropped`; not set if the node is done
+    outcome: Outcome | UnsetType = UNSET
     state: Any = UNSET
     evidence: list[Any] | UnsetType = UNSET
 
@@ -195,9 +196,10 @@ def format_briefing(answer: TaskBriefing) -> str:
     location = (
         f", in {' > '.join(_escape(ancestor.summary) for ancestor in answer.ancestors)}" if answer.ancestors else ""
     )
-    lines.append(f"Task {format_code_span(node.id)}, {'resolved' if node.resolved else 'open'}{location}")
+    lines.append(f"Task {format_code_span(node.id)}, {_describe_outcome(node)}{location}")
     if description := get_description(node.properties):
         lines += _format_section("Description", [description], _format_text)
+    lines += _format_section("Merged into it", node.merged, _format_merged)
     if isinstance(answer.briefing, Briefing):
         lines += _list_sections(answer.briefing)
     return "\n".join(lines) + "\n"
@@ -284,8 +286,18 @@ def _format_kind(kind: ActorKind | UnsetType) -> str:
     return f" ({kind})" if kind else ""
 
 
+def _format_merged(merged: MergedNode) -> Iterator[str]:
+    yield f"- {format_code_span(merged.id)} {_escape(merged.summary)}"
+    if merged.description:
+        yield from _format_text(merged.description)
+
+
+def _describe_outcome(node: WorkNode) -> str:
+    return "dropped" if node.outcome == DROPPED else "resolved" if node.resolved else "open"
+
+
 def _format_before(node: BeforeNote) -> Iterator[str]:
-    outcome = f" ({node.outcome})" if node.outcome else ""
+    outcome = f" ({node.outcome})" if node.outcome == DROPPED else ""
     yield f"- {format_code_span(node.id)} {_escape(node.summary or '')}{outcome}"
     if node.state is not UNSET:
         yield f"  - state: {_format_plain(node.state)}"

@@ -12,8 +12,9 @@ from typing import ClassVar, Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
-from groundplan.purpose.model import AssumptionStatus, Confidence, RiskLevel
+from groundplan.purpose.model import NEEDED_BY, AssumptionStatus, Confidence, EdgeType, RiskLevel
 from groundplan.work.evidence_check import EvidenceCheck
+from groundplan.work.kinds import Outcome
 
 Direction = Literal["up", "down"]
 
@@ -35,7 +36,12 @@ class StepRelation(StrEnum):
     SERVES = "SERVES"
     CONTRIBUTES_TO = "CONTRIBUTES_TO"
     CAUSES = "CAUSES"
-    DEPENDS_ON = "DEPENDS_ON"
+    NEEDED_BY = NEEDED_BY
+
+    @property
+    def edge_type(self) -> EdgeType:
+        """The type of the edge of the purpose."""
+        return EdgeType.DEPENDS_ON if self is StepRelation.NEEDED_BY else EdgeType(self)
 
 
 class DeadEndReason(StrEnum):
@@ -114,7 +120,7 @@ class ChainStep(Struct, kw_only=True):
     to: list[ChainLink]
     draft: bool | UnsetType = UNSET  # set if only the draft has it
     resolved: bool | UnsetType = UNSET
-    dropped: bool | UnsetType = UNSET
+    outcome: Outcome | UnsetType = UNSET  # of resolved work
     claimed_by: str | UnsetType = UNSET
     work: WorkBelow | UnsetType = UNSET
     evidence: list[ChainEvidence] | UnsetType = UNSET  # the newest of the node, or of its subtree if that is counted

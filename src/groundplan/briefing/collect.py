@@ -32,7 +32,7 @@ from groundplan.purpose.observing.records import DecisionRequest
 from groundplan.purpose.waiting import list_open_requests
 from groundplan.work.graph.background import AncestorPaths, collect_paths, load_ancestor_paths, load_resolved_before
 from groundplan.work.links import load_effective_links
-from groundplan.work.nodes import Evidence, WorkNodeRow, format_evidence, get_description
+from groundplan.work.nodes import NOTE, Evidence, WorkNodeRow, format_evidence, get_description
 from groundplan.work.overlaps import find_overlapping_work
 
 STEP_CHARS_MIN = 40  # hardly any step is shorter, so no chain can show more steps than this allows
@@ -41,7 +41,6 @@ ATOM_CHARS_MIN = 100  # id, name and a short text
 FORMER_CHARS_MAX = 200  # of the former value of a fact
 BEFORE_MAX = 20
 EVIDENCE_MAX = 3  # of each node: the newest notes, then the newest of other types
-NOTE = "note"  # the type of evidence that is written for the next reader
 QUESTIONS_MAX = 50
 DECISIONS_MAX = 50
 MISSING_SHARE = 3  # missing facts use at most a third of the room; their number says the rest
@@ -174,7 +173,7 @@ def _make_before(tx: Transaction, node: WorkNodeRow, above: Sequence[AncestorPat
         full = BeforeNote(
             before.id,
             before.summary,
-            before.outcome or UNSET,
+            before.outcome,
             UNSET if before.state is None else before.state,
             format_evidence(_choose_evidence(before.evidence), lean=lean),
         )

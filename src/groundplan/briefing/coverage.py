@@ -15,7 +15,7 @@ from groundplan.kernel.answers import CutLists, LeftOut, Trimming
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.knowledge.paths.names import parse_paths, split_path
+from groundplan.knowledge.paths.names import parse_paths, replace_patterns, split_path
 from groundplan.knowledge.patterns import TooCostly, match_atoms
 from groundplan.purpose.graph.graph import build_causal_graph, find_reachable_from
 from groundplan.purpose.in_force import read_purpose_in_force
@@ -69,7 +69,7 @@ class Coverage(Struct, kw_only=True):
     without_evidence: list[str]  # indicators without a measurement
     resolved_without_evidence: list[str]  # resolved work nodes without children
     required_unset: list[str]  # required facts without a value, in the run in force
-    uncovered_files: list[str]  # files of recent work that no atom covers
+    uncovered_files: list[str]  # files and folders of recent work that no atom covers; a folder ends with `/`
     counts: CoverageCounts
     left_out: LeftOut = UNSET
 
@@ -134,15 +134,16 @@ def _find_purpose_gaps(tx: Transaction, served: set[str]) -> _PurposeGaps:
 
 
 def _find_uncovered_files(tx: Transaction) -> _FileGaps:
-    """Return the files of recent work that no atom covers."""
-    named = parse_paths(list_recent_files(tx), tx.preferences.working_copy)
+    """Return the files and folders of recent work that no atom covers."""
+    named = parse_paths(replace_patterns(list_recent_files(tx)), tx.preferences.working_copy)
     paths = {path: is_folder for path, is_folder in sorted(named.items()) if split_path(path)}
     checked = dict(list(paths.items())[:PATHS_MAX])
     try:
         matches = match_atoms(tx, checked)
     except TooCostly:
         return _FileGaps([], len(paths))
-    return _FileGaps([path for path, atoms in matches.items() if not atoms], len(paths) - len(checked))
+    uncovered = [f"{path}/" if checked[path] else path for path, atoms in matches.items() if not atoms]
+    return _FileGaps(uncovered, len(paths) - len(checked))
 
 
 COVERAGE = declare(

@@ -28,6 +28,7 @@ from groundplan.purpose.picture.subjects import Arrow, Badge, Card, Emphasis, Pi
 from groundplan.purpose.picture.svg import draw
 from groundplan.purpose.picture.tokens import RELATION_NAMES
 from groundplan.work.evidence_check import format_marks
+from groundplan.work.kinds import DROPPED
 
 REASONS = {
     DeadEndReason.REACHES_NO_GOAL: "leads to no goal",
@@ -41,7 +42,7 @@ def describe_step(step: ChainStep) -> str:
     """Return the type of a purpose node, or the state of work."""
     if not step.is_work:
         return step.type.lower() + (", only in the draft" if step.draft else "")
-    state = "dropped" if step.dropped else "resolved" if step.resolved else "open"
+    state = "dropped" if step.outcome == DROPPED else "resolved" if step.resolved else "open"
     if step.claimed_by:
         state = f"claimed by {step.claimed_by}"
     return f"work, {state}" if step.work is UNSET else f"work, {state}; {describe_work(step.work)}"
@@ -182,8 +183,8 @@ def _describe_link(link: ChainLink | None) -> str:
     parts = [escape_inline(link.mechanism.rstrip(" ."))] if link.mechanism else []
     if link.confidence:
         parts.append(f"{link.confidence} confidence")
-    if link.by in (StepRelation.CAUSES, StepRelation.DEPENDS_ON):
-        parts.append(RELATION_NAMES[EdgeType(link.by)])
+    if link.by in (StepRelation.CAUSES, StepRelation.NEEDED_BY):
+        parts.append(RELATION_NAMES[link.by.edge_type])
     return f": {', '.join(parts)}" if parts else ""
 
 
@@ -220,7 +221,7 @@ def build_line_picture(line: Throughline, project: str, steps: Sequence[ChainSte
     for step in ordered:
         for link in step.to:
             if link.ref in cards:
-                edge_type = EdgeType.CONTRIBUTES_TO if step.is_work else EdgeType(link.by)
+                edge_type = EdgeType.CONTRIBUTES_TO if step.is_work else link.by.edge_type
                 edge = PurposeEdge("", step.ref, link.ref, edge_type, link.mechanism or None, link.confidence or None)
                 remark = link.by.lower().replace("_", " ") if step.is_work else None
                 arrows.append(Arrow(edge, _build_badges(link.assumptions or ()), remark=remark))

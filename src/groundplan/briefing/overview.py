@@ -10,6 +10,8 @@ from groundplan.providers import KnowledgeArea, ProjectOverview
 from groundplan.purpose.summary import summarize_purpose
 from groundplan.purpose.waiting import list_open_requests
 
+NO_AREA = "(no area)"  # the notes in no molecule
+
 
 def summarize_project(tx: Transaction, areas_max: int) -> ProjectOverview:
     """Return the overview of the current project, with its largest areas of knowledge."""
@@ -22,6 +24,6 @@ def summarize_project(tx: Transaction, areas_max: int) -> ProjectOverview:
         fact_drafts=len(list_drafts(tx)),
         missing=len(list_unset_facts(tx, since="", at_most=READ_MAX)),
         questions=len(list_open_requests(tx)),
-        areas=[*named, KnowledgeArea(None, areas.orphans)] if areas.orphans else named,
+        areas=[*named, KnowledgeArea(NO_AREA, areas.orphans)] if areas.orphans else named,
         other_areas=areas.others,
     )

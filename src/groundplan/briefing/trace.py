@@ -31,6 +31,7 @@ from groundplan.purpose.in_force import PurposeInForce, read_purpose_in_force
 from groundplan.purpose.model import Assumption, AssumptionStatus, Content, EdgeName, NodeType, build_content
 from groundplan.purpose.observing.read import read_assumption_statuses, read_latest_observations
 from groundplan.purpose.observing.records import Measurement
+from groundplan.work.kinds import get_outcome
 from groundplan.work.links import load_effective_links, load_serving_links
 from groundplan.work.tracing import (
     SubtreeCounts,
@@ -156,7 +157,7 @@ def build_purpose_steps(
             links.append(
                 ChainLink(
                     causal.graph.keys[causal.graph.targets[number]],
-                    StepRelation(edge.edge_type),
+                    StepRelation(edge.edge_type.relation),
                     edge.mechanism or UNSET,
                     edge.confidence or UNSET,
                     assumed.get(edge.name, UNSET),
@@ -217,7 +218,7 @@ def build_work_step(
         level=level,
         to=to,
         resolved=node.resolved,
-        dropped=True if node.outcome is not None else UNSET,
+        outcome=get_outcome(node),
         claimed_by=node.get_holder(now=now) or UNSET,
         work=UNSET if below is None or below.total == 1 else to_work_below([below]),
     )

@@ -11,7 +11,7 @@ source-backed keeps its sources if the draft cites none.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
@@ -70,13 +70,24 @@ sql = load_queries(__file__)
 R = TypeVar("R", bound=InputRow | PcivConstraintV1)
 
 
-def required_inputs_unset(pointers: list[str], budget: Budget) -> RequiredUnset:
+class CommitRun(Struct, rename="camel", forbid_unknown_fields=True):
+    """The draft to commit, whether required inputs may stay unset, and what to do with the facts in force."""
+
+    run_id: str
+    allow_partial: bool = False
+    allow_drop: bool = False
+    resolve: dict[str, MergeSide] | None = None
+    lean: bool | None = None
+    expected_rev: int | None = field(name="expected_rev", default=None)
+    op_id: OpId = field(name="op_id", default=None)
+
+
+def required_inputs_unset(pointers: list[str], request: CommitRun, budget: Budget) -> RequiredUnset:
     """Return the refusal of a complete commit without all required inputs."""
-    problem = (
-        f"required and not set: {format_pointers(pointers)}; set them, or commit with allowPartial: true, "
-        "which keeps them visible as missing"
-    )
-    return RequiredUnset(problem, **_fit_details(budget.reserve(RequiredUnset.code, problem), pointers=pointers))
+    problem = f"required and not set: {format_pointers(pointers)}; set them, or commit without them"
+    step = _commit_again(request, "keeps them visible as missing", allowPartial=True)
+    details = _fit_details(budget.reserve(RequiredUnset.code, problem, step), pointers=pointers)
+    return RequiredUnset(problem, next_steps=step, **details)
 
 
 def source_missing(pointers: list[str], keys: list[str], budget: Budget) -> SourceMissing:
@@ -90,12 +101,14 @@ def source_missing(pointers: list[str], keys: list[str], budget: Budget) -> Sour
     )
 
 
-def displaces_user_entered(facts: DisplacedFacts, scope_id: str, run_id: str, budget: Budget) -> DisplacesUserEntered:
+def displaces_user_entered(
+    facts: DisplacedFacts, scope_id: str, request: CommitRun, budget: Budget
+) -> DisplacesUserEntered:
     """Return the refusal of a commit that would displace facts of a person, by an actor that is not a person."""
     problem = f"displaces what a person entered in the run in force: {format_pointers([*facts.pointers, *facts.keys])}"
     steps = (
         NextStep("context.create_draft", "begins from the run in force", {"scopeId": scope_id, "copyFrom": "latest"}),
-        NextStep("context.commit", "commits it, if a person calls it", {"runId": run_id}),
+        _commit_again(request, "commits it, if a person calls it"),
     )
     details = _fit_details(
         budget.reserve(DisplacesUserEntered.code, problem, steps), pointers=facts.pointers, constraints=facts.keys
@@ -113,7 +126,14 @@ def _fit_details(budget: Budget, **places: list[Any]) -> dict[str, Any]:
     return {**fitting, "left_out": left_out} if left_out else fitting
 
 
-def stale_base(merge: Merge, run_id: str, budget: Budget) -> StaleBase:
+def _commit_again(request: CommitRun, effect: str, **more: Any) -> NextStep:
+    """Return the step that sends a commit again with more options, and with those that it had."""
+    given = {"allowPartial": request.allow_partial, "allowDrop": request.allow_drop, "resolve": request.resolve}
+    options = {name: value for name, value in {**given, **more}.items() if value}
+    return NextStep("context.commit", effect, {"runId": request.run_id, **options})
+
+
+def stale_base(merge: Merge, request: CommitRun, budget: Budget) -> StaleBase:
     """Return the refusal of a commit that contradicts what was committed since the draft was begun."""
     shown = [_format_conflict(merge.describe_conflict(name)) for name in merge.conflicts[:MESSAGE_POINTERS_MAX]]
     if more := len(merge.conflicts) - len(shown):
@@ -123,7 +143,7 @@ def stale_base(merge: Merge, run_id: str, budget: Budget) -> StaleBase:
         "Choose for each with resolve: mine keeps what the draft has, theirs what is in force"
     )
     choices = dict.fromkeys(merge.conflicts[:MESSAGE_POINTERS_MAX], MergeSide.MINE)
-    step = NextStep("context.commit", "keeps what the draft has", {"runId": run_id, "resolve": choices})
+    step = _commit_again(request, "keeps what the draft has", resolve={**(request.resolve or {}), **choices})
     details = _fit_details(
         budget.reserve(StaleBase.code, problem, step), conflicts=list(map(merge.describe_conflict, merge.conflicts))
     )
@@ -145,24 +165,12 @@ def _shorten(text: str) -> str:
     return text if len(text) <= MESSAGE_VALUE_CHARS_MAX else f"{text[:MESSAGE_VALUE_CHARS_MAX]}…"
 
 
-def drops_facts(names: list[str], run_id: str, budget: Budget) -> DropsFacts:
+def drops_facts(names: list[str], request: CommitRun, budget: Budget) -> DropsFacts:
     """Return the refusal of a draft that began empty and lacks what is in force."""
     problem = f"in force, and not in this draft, which began empty: {format_pointers(names)}"
-    step = NextStep("context.commit", "drops them", {"runId": run_id, "allowDrop": True})
+    step = _commit_again(request, "drops them", allowDrop=True)
     details = _fit_details(budget.reserve(DropsFacts.code, problem, step), pointers=names)
     return DropsFacts(problem, next_steps=step, **details)
-
-
-class CommitRun(Struct, rename="camel", forbid_unknown_fields=True):
-    """The draft to commit, whether required inputs may stay unset, and what to do with the facts in force."""
-
-    run_id: str
-    allow_partial: bool = False
-    allow_drop: bool = False
-    resolve: dict[str, MergeSide] | None = None
-    lean: bool | None = None
-    expected_rev: int | None = field(name="expected_rev", default=None)
-    op_id: OpId = field(name="op_id", default=None)
 
 
 class Committed(Struct, rename="camel"):
@@ -198,23 +206,23 @@ def commit(tx: Transaction, request: CommitRun) -> Committed:
     row = load_draft(tx, request.run_id, expected_rev=request.expected_rev)
     in_force = find_latest_committed_run(tx)
     replaced_id = None if in_force is None else in_force.id
-    merged, base_id = _merge(tx, row, replaced_id, request.resolve or {})
+    merged, base_id = _merge(tx, row, replaced_id, request)
     pointers = tx.scalars(sql.unbacked_inputs, run_id=row.id)
     keys = tx.scalars(sql.unbacked_constraints, run_id=row.id)
     if pointers or keys:
         raise source_missing(pointers, keys, tx.budget)
     missing = find_required_unset(tx, row.id)
     if missing and not request.allow_partial:
-        raise required_inputs_unset(missing, tx.budget)
+        raise required_inputs_unset(missing, request, tx.budget)
     displaced = find_displaced(tx, before_id=replaced_id, run_id=row.id)
     if displaced and tx.actor.kind is not ActorKind.PERSON:
-        raise displaces_user_entered(displaced, tx.project.name, row.id, tx.budget)
+        raise displaces_user_entered(displaced, tx.project.name, request, tx.budget)
     described, dropped = [], []
     if replaced_id is not None:
         described = keep_entries(tx, before_id=replaced_id, run_id=row.id)
         dropped = tx.scalars(sql.dropped, before_id=replaced_id, run_id=row.id)
     if dropped and row.starts_empty and not request.allow_drop:
-        raise drops_facts(dropped, row.id, tx.budget)
+        raise drops_facts(dropped, request, tx.budget)
     committer = classify_writer(tx.actor)
     committed_at = _compute_commit_time(tx, in_force)
     status = RunStatus.PARTIAL_COMMITTED if request.allow_partial else RunStatus.COMMITTED
@@ -260,8 +268,9 @@ class MergedDraft(NamedTuple):
     base_id: str | None
 
 
-def _merge(tx: Transaction, row: RunRow, in_force_id: str | None, choices: Mapping[str, MergeSide]) -> MergedDraft:
+def _merge(tx: Transaction, row: RunRow, in_force_id: str | None, request: CommitRun) -> MergedDraft:
     """Merge what was committed since a draft was begun into it."""
+    choices = request.resolve or {}
     base_id = find_base(tx, row)
     if row.starts_empty or base_id == in_force_id:
         for name in choices:
@@ -272,8 +281,8 @@ def _merge(tx: Transaction, row: RunRow, in_force_id: str | None, choices: Mappi
     if merge.conflicts:
         displaced = find_displaced(tx, before_id=in_force_id, run_id=row.id).select(merge.conflicts)
         if displaced and tx.actor.kind is not ActorKind.PERSON:
-            raise displaces_user_entered(displaced, tx.project.name, row.id, tx.budget)
-        raise stale_base(merge, row.id, tx.budget)
+            raise displaces_user_entered(displaced, tx.project.name, request, tx.budget)
+        raise stale_base(merge, request, tx.budget)
     return MergedDraft(merge.apply(), in_force_id)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
@@ -19,7 +20,14 @@ from groundplan.context.facts import (
 )
 from groundplan.context.provenance import refuse_redefinition
 from groundplan.context.removals import Removals, remove
-from groundplan.context.resolve import is_in_force, load_draft, load_run, refuse_stale_run, resolve_run_project
+from groundplan.context.resolve import (
+    RunRow,
+    is_in_force,
+    load_draft,
+    load_run,
+    refuse_stale_run,
+    resolve_run_project,
+)
 from groundplan.context.rows import (
     generate_ascending_ids,
     validate_source_id,
@@ -43,7 +51,7 @@ from groundplan.context.suggestions import NewSuggestion
 from groundplan.context.values import strip_row, validate_pointer
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import CutLists, LeftOut, Trimming
-from groundplan.kernel.errors import NotFound
+from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
@@ -62,6 +70,7 @@ PARTS = ("sources", "inputs", "constraints", "artifacts", "links", "unlinks", "a
 IDENTIFYING_FIELDS = {"sources": ("id",), "inputs": ("pointer",), "constraints": ("id", "key"), "artifacts": ("id",)}
 
 
+UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # The fields that hold ids of rows of the run, or of the run itself.
 ID_FIELDS = ("id", "run_id", "source_id", "source_ids", "constraints", "sources", "artifacts")
 
@@ -160,15 +169,51 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
     _refuse_duplicates(request)
     named = load_run(tx, request.run_id)
     if named.status is RunStatus.PARTIAL_COMMITTED and is_in_force(tx, named):
-        refuse_stale_run(named, request.expected_rev)
-        ownership = RunOwnership.SHARED if named.user_id is None else RunOwnership.OWNED
-        row, ids = begin_draft(tx, ownership, origin=named)
-        request = _translate_ids(request, {named.id: row.id, **ids})
+        edited = _write_to_copy(tx, named, request)
     else:
-        row = load_draft(tx, request.run_id, expected_rev=request.expected_rev)
+        edited = _write(tx, load_draft(tx, request.run_id, expected_rev=request.expected_rev), request)
+        if tx.has_events:
+            edited.rev = tx.scalar(sql.touch_run, run_id=named.id)
+    if request.lean:
+        edited.inputs, edited.constraints = [], []
+        strip_row(edited)
+    return edited
+
+
+def _write_to_copy(tx: Transaction, named: RunRow, request: EditRun) -> EditedRun:
+    """Write to a new draft of a run. A refusal names the rows of the run, since the draft does not outlive it."""
+    refuse_stale_run(named, request.expected_rev)
+    ownership = RunOwnership.SHARED if named.user_id is None else RunOwnership.OWNED
+    row, ids = begin_draft(tx, ownership, origin=named)
+    copies = {named.id: row.id, **ids}
+    try:
+        edited = _write(tx, row, _translate_ids(request, copies))
+    except GroundplanError as error:
+        originals = {copy: original for original, copy in copies.items()}
+        error.problem = _replace_ids(error.problem, originals)
+        error.details = _replace_ids(error.details, originals)
+        steps = error.next_steps
+        error.next_steps = tuple(step._replace(arguments=_replace_ids(step.arguments, originals)) for step in steps)
+        raise
+    edited.draft, edited.from_ = row.id, named.id
+    return edited
+
+
+def _replace_ids(value: Any, ids: Mapping[str, str]) -> Any:
+    """Return a part of an error with other ids, also within its texts."""
+    match value:
+        case str():
+            return UUID.sub(lambda found: ids.get(found[0], found[0]), value)
+        case list():
+            return [_replace_ids(item, ids) for item in value]
+        case dict():
+            return {name: _replace_ids(item, ids) for name, item in value.items()}
+    return value
+
+
+def _write(tx: Transaction, row: RunRow, request: EditRun) -> EditedRun:
+    """Write the parts of a request to a draft, in their order."""
     edited = EditedRun(RunSummary(row.id, row.status), [], [], [], [], [], row.rev)
-    if row.id != named.id:
-        edited.draft, edited.from_ = row.id, named.id
     for index, source in enumerate(request.sources or ()):
         edited.sources.append(WrittenRow(write_source(tx, row.id, source, ("sources", index))))
     inputs = Inputs(tx, row.id, _collect_pointers(request))
@@ -196,11 +241,6 @@ def edit(tx: Transaction, request: EditRun) -> EditedRun:
         reject(tx, row.id, suggestion, ("reject", index))
     if request.remove:
         remove(tx, row.id, request.remove)
-    if tx.has_events and row.id == named.id:  # a draft that was opened by this call is at its first revision
-        edited.rev = tx.scalar(sql.touch_run, run_id=row.id)
-    if request.lean:
-        edited.inputs, edited.constraints = [], []
-        strip_row(edited)
     return edited
 
 

@@ -143,7 +143,7 @@ def begin(tx: Transaction, request: CreateDraft) -> CreatedDraft:
 
     Raises:
         Invalid: the name is too long for a scope.
-        NotFound: the caller may not see the scope, or the request copies a run, and a new scope has none.
+        NotFound: the scope exists and the caller may not see it; or the request copies a run, and a new scope has none.
     """
     apply_marker(SCOPE_ID_LIMITS, request.scope_id, ("scopeId",))
     is_run = request.copy_from not in (LATEST, NOTHING)

@@ -46,7 +46,7 @@ DELETE FROM pciv_suggestions
 -- name: pending_suggestions
 -- Return the pending suggestions in the drafts of a project and in its run in force that were made at or after a moment,
 -- oldest first, each with the present value of its fact. One of the run in force that a draft has copied, and may have
--- decided, is that of the draft.
+-- decided, is that of the draft. One that a draft has copied, and that was decided in force since, waits no more.
 SELECT s.id, s.run_id, r.status AS run_status, coalesce(i.pointer, c.key) AS about, {s.value}, s.created_at,
        s.created_by, coalesce(i.value_kind, c.value_kind) AS current_kind,
        coalesce(i.value_string, c.value_string) AS current_string,
@@ -92,5 +92,38 @@ SELECT s.id, s.run_id, r.status AS run_status, coalesce(i.pointer, c.key) AS abo
                           AND o.created_by = s.created_by
                           AND o.created_at = s.created_at
                           AND coalesce(oi.pointer, oc.key) = coalesce(i.pointer, c.key)))
+   AND NOT (r.status = 'draft'
+            AND EXISTS (SELECT 1
+                              FROM pciv_suggestions AS o
+                              LEFT JOIN pciv_inputs AS oi
+                                ON oi.tenant_id = o.tenant_id
+                               AND oi.run_id = o.run_id
+                               AND oi.id = o.input_id
+                              LEFT JOIN pciv_constraints AS oc
+                                ON oc.tenant_id = o.tenant_id
+                               AND oc.run_id = o.run_id
+                               AND oc.id = o.constraint_id
+                             WHERE o.tenant_id = r.tenant_id
+                               AND o.run_id = r.base_run_id
+                               AND o.status = 'pending'
+                               AND o.created_by = s.created_by
+                               AND o.created_at = s.created_at
+                               AND coalesce(oi.pointer, oc.key) = coalesce(i.pointer, c.key))
+            AND NOT EXISTS (SELECT 1
+                              FROM pciv_suggestions AS o
+                              LEFT JOIN pciv_inputs AS oi
+                                ON oi.tenant_id = o.tenant_id
+                               AND oi.run_id = o.run_id
+                               AND oi.id = o.input_id
+                              LEFT JOIN pciv_constraints AS oc
+                                ON oc.tenant_id = o.tenant_id
+                               AND oc.run_id = o.run_id
+                               AND oc.id = o.constraint_id
+                             WHERE o.tenant_id = r.tenant_id
+                               AND o.run_id = :in_force_id
+                               AND o.status = 'pending'
+                               AND o.created_by = s.created_by
+                               AND o.created_at = s.created_at
+                               AND coalesce(oi.pointer, oc.key) = coalesce(i.pointer, c.key)))
  ORDER BY s.created_at, s.id
  LIMIT :at_most;

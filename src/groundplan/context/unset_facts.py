@@ -29,7 +29,8 @@ class UnsetFact(Struct, frozen=True):
 def list_unset_facts(tx: Transaction, *, since: str, at_most: int) -> list[UnsetFact]:
     """Return the required facts without a value in the run in force or a draft, oldest first.
 
-    A fact of the run in force that a draft has set no longer waits for anybody's value.
+    A fact of the run in force that a draft has set no longer waits for anybody's value, nor does one that a draft
+    copied before it was set in force.
     """
     run = find_latest_committed_run(tx)
     in_force_id = "" if run is None else run.id

@@ -25,13 +25,14 @@ from groundplan.exchange.items import (
     add_parts,
     add_section,
     choose_fate,
-    clean_text,
     clean_title,
     explain_drop,
     find_paths,
+    leave_out_usual_status,
     make_tags,
     normalize_word,
     read_node_id,
+    replace_unstorable,
     split_by_bytes,
 )
 from groundplan.exchange.texts import find_conflict_marker, iter_files, read_text
@@ -90,6 +91,8 @@ FOLDER = "backlog"
 DRAFT_PREFIX = "draft"
 DRAFT = "draft"
 STARTED_WORD = "in progress"
+HELD_STATUS = "On Hold"  # of an export: no configured status, so that an import holds the task again
+DROPPED_STATUS = "Won't Do"  # of an export
 
 DONE_WORDS = ("done", "completed", "complete")
 _MERGED = "merged into "
@@ -522,6 +525,9 @@ class BacklogItems:
         if task.place not in FOLDERS_OF_FATES[fate]:
             item.properties[SOURCE_FOLDER] = str(task.place)
         explain_drop(item)
+        statuses = self._config.statuses
+        usual = {"open": statuses[0], "done": statuses[-1], "dropped": DROPPED_STATUS, "held": HELD_STATUS}
+        leave_out_usual_status(item, usual)
         return item
 
     def _list_aliases(self, task: TaskFile) -> list[str]:
@@ -565,8 +571,8 @@ class BacklogItems:
         item.depends_on = list(dict.fromkeys(item.depends_on))
         if not problems:
             return
-        reason = clean_text(f"{WAITS_FOR}{'; '.join(problems.values())}")
-        item.properties[MISSING_DEPENDENCIES] = [clean_text(named) for named in problems]
+        reason = replace_unstorable(f"{WAITS_FOR}{'; '.join(problems.values())}")
+        item.properties[MISSING_DEPENDENCIES] = [replace_unstorable(named) for named in problems]
         if item.fate == "open":
             item.fate, item.hold_reason = "held", reason[:PROPERTY_CHARS_MAX]
             self._plan.note_placed(item.source_id, "hold", reason)
@@ -588,7 +594,7 @@ class BacklogItems:
         given: dict[str, Any] = {"assignee": task.get_text("assignee"), MILESTONE: milestone}
         given |= {ours: task.get_text(theirs) for theirs, ours in DATES.items()}
         given |= {name: task.get_text(name) for name in TEXT_FIELDS}
-        item.properties |= {name: clean_text(value) for name, value in given.items() if value}
+        item.properties |= {name: replace_unstorable(value) for name, value in given.items() if value}
         for name, given_field in task.fields.items():
             if name not in _KNOWN_FIELDS:
                 self._add_other_field(item, name, given_field.value, given_field.texts)
@@ -596,7 +602,7 @@ class BacklogItems:
     def _add_other_field(self, item: SourceItem, name: str, value: Any, texts: list[str]) -> None:
         """Keep a field that Backlog.md does not define."""
         name = clean_title(name).lstrip("_") or "field"
-        cleaned = [clean_text(text) for text in texts]
+        cleaned = [replace_unstorable(text) for text in texts]
         if value == Nested() or (isinstance(value, tuple) and Nested() in value):
             self._plan.note_lost(item.source_id, name, "has parts of its own, which are not imported")
         elif sum(map(len, cleaned)) > PROPERTY_CHARS_MAX:
@@ -641,7 +647,9 @@ def read_knowledge(folder: Path, plan: SourcePlan, bad: BadLines) -> None:
             elif (text := _read_checked_text(path, bad)) is not None:
                 fields, body = _split_knowledge(text)
                 title = fields["title"].text if "title" in fields else path.stem.partition(_NAME_SEPARATOR)[2]
-                _add_text(plan, clean_title(title) or path.stem, clean_text(body).strip(), path, folder.parent, uses)
+                _add_text(
+                    plan, clean_title(title) or path.stem, replace_unstorable(body).strip(), path, folder.parent, uses
+                )
 
 
 def _split_knowledge(text: str) -> tuple[dict[str, Field], str]:

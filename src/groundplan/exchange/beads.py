@@ -25,16 +25,17 @@ from groundplan.exchange.items import (
     append_parts,
     choose_fate,
     clean_property,
-    clean_text,
     clean_title,
     explain_drop,
     get_imported_status,
     get_source_parent,
     index_by_source,
+    leave_out_usual_status,
     list_evidence,
     make_tags,
     normalize_word,
     read_node_id,
+    replace_unstorable,
     restore_loops,
     split_comment,
 )
@@ -189,13 +190,17 @@ def make_item(plan: SourcePlan, issue: Issue) -> SourceItem:
     )
     for name in SECTIONS:
         text = issue.text(name)
-        if text != clean_text(text) and "\r" not in text:
+        if text != replace_unstorable(text) and "\r" not in text:
             plan.note_placed(issue.id, name, "control characters were replaced")
         add_parts(item, name, text)
     _add_comments(item, issue)
     if reason := issue.text("close_reason"):
         add_evidence(item, "dropped" if fate == "dropped" else "note", reason, section="close_reason")
     explain_drop(item)
+    leave_out_usual_status(item, STATUSES)
+    if item.node is not None and issue.type == TYPE_DEFAULT:  # the word that an export has for any node
+        item.properties.pop("type", None)
+        item.tags = make_tags(_list_labels(issue))
     if link := issue.text("external_ref"):
         add_links(item, [link])
     for name in issue.fields.keys() - KNOWN_FIELDS:
@@ -231,7 +236,7 @@ def _add_comments(item: SourceItem, issue: Issue) -> None:
             author, at = comment.get("author"), comment.get("created_at")
             # An export gives a date of its own to a comment that nobody is named for.
             heading = {"author": author, "at": at if isinstance(at, str) else ""} if author else {}
-            add_comment(item, clean_text(text), **heading)
+            add_comment(item, replace_unstorable(text), **heading)
 
 
 # --- Parents, dependencies and holds of the issues of beads, by its own rule of what is ready -------------------------
@@ -363,7 +368,7 @@ def read_beads(path: Path, *, skip_bad: bool, now: datetime | None = None) -> So
         plan.deleted.append(deleted)
     for issue in [issue for issue in issues.values() if issue.status == TOMBSTONE]:
         plan.left_out[TOMBSTONES_LEFT_OUT] += 1
-        plan.deleted.append(DeletedItem(issue.id, clean_text(issue.text("delete_reason"))[:1000]))
+        plan.deleted.append(DeletedItem(issue.id, replace_unstorable(issue.text("delete_reason"))[:1000]))
         del issues[issue.id]
     items = {issue.id: make_item(plan, issue) for issue in issues.values()}
     resolve_links(plan, issues, items, now=now or datetime.now(UTC))
@@ -440,7 +445,7 @@ def _read_deletions(folder: Path, issues: Mapping[str, Issue], bad: BadLines) ->
         if not isinstance(source_id, str) or not source_id:
             bad.add(str(file), line, "has no id")
         elif source_id not in issues:
-            yield DeletedItem(source_id, clean_text(reason)[:1000] if isinstance(reason, str) else "")
+            yield DeletedItem(source_id, replace_unstorable(reason)[:1000] if isinstance(reason, str) else "")
 
 
 def _join_tables(plan: SourcePlan, issues: Mapping[str, Issue], folder: Path, bad: BadLines) -> None:

@@ -20,11 +20,11 @@ from groundplan.exchange.items import (
     add_links,
     add_section,
     choose_fate,
-    clean_text,
     clean_title,
     explain_drop,
     make_tags,
     normalize_word,
+    replace_unstorable,
 )
 from groundplan.exchange.texts import iter_json_values, read_text
 from groundplan.work.importing.items import Fate, SourceItem, SourceLink
@@ -140,7 +140,7 @@ def _build_properties(entry: Mapping[str, Any], state_reason: str) -> dict[str, 
         "due": due,
         **{name: _get_text(entry, *fields) for name, fields in _DATES.items()},
     }
-    return {name: clean_text(value) for name, value in given.items() if value}
+    return {name: replace_unstorable(value) for name, value in given.items() if value}
 
 
 def _add_texts(item: SourceItem, entry: Mapping[str, Any]) -> None:

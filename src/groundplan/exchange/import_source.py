@@ -19,6 +19,7 @@ from groundplan.kernel.errors import NotFound
 from groundplan.kernel.operations.registry import Operation, Registry
 from groundplan.work.importing.export import ExportedItem
 from groundplan.work.importing.import_work import ImportCounts, ImportedWork
+from groundplan.work.importing.items import SourceItem
 
 OPERATION = "work.import"
 
@@ -119,7 +120,7 @@ def import_source(
     name_step("reading")
     plan = read_source(tool, path, skip_bad=skip_bad)
     name_step(f"{len(plan.items):,} items")
-    statuses = Counter((item.source_status or "none", str(item.fate)) for item in plan.items if not item.is_group)
+    statuses = Counter((_name_status(item), str(item.fate)) for item in plan.items if not item.is_group)
     kinds = ["nodes"] * bool(plan.items) + ["knowledge"] * bool(plan.molecules or plan.atoms)
     is_empty = not (plan.items or plan.molecules or plan.atoms or plan.deleted)
     if is_empty and plan.searched and not plan.skipped:
@@ -137,6 +138,11 @@ def import_source(
                 raise
             answer = _try_out(request)
     return ImportReport(build_report(plan, answer), statuses, kinds)
+
+
+def _name_status(item: SourceItem) -> str:
+    """Return the status word of an item; nodes of ours keep only unusual ones."""
+    return item.source_status or ("usual" if item.node is not None else "none")
 
 
 def _explain_nothing_found(plan: SourcePlan, path: Path) -> NotFound:

@@ -164,7 +164,7 @@ def add_section(item: SourceItem, title: str, text: Any) -> None:
     """Add a text to an item as a section, or as several sections if it is too long. A blank text adds none."""
     if not isinstance(text, str) or not text.strip():
         return
-    parts = split_by_bytes(clean_text(text).strip("\n"), SECTION_BYTES_MAX)
+    parts = split_by_bytes(replace_unstorable(text).strip("\n"), SECTION_BYTES_MAX)
     for number, part in enumerate(parts, 1):
         item.sections.append(SourceSection(title if number == 1 else f"{title} ({number})", part))
 
@@ -185,7 +185,7 @@ def append_parts(text: str, sections: Iterable[SourceSection], evidence: Iterabl
 
 def add_parts(item: SourceItem, title: str, text: Any) -> None:
     """Add a text to an item as a section, and the sections and the evidence that an export appended to it."""
-    own, *parts = _PARTS.split(clean_text(text)) if isinstance(text, str) else (text,)
+    own, *parts = _PARTS.split(replace_unstorable(text)) if isinstance(text, str) else (text,)
     add_section(item, title, own)
     for part in parts:
         mark, _, rest = part.partition("\n")
@@ -210,8 +210,8 @@ def split_comment(text: str) -> tuple[str, str, str]:
 
 def add_comment(item: SourceItem, text: str, *, author: str = "", at: str = "") -> None:
     """Add a comment to an item as evidence that begins with author and date, or as a section if it is too long."""
-    heading = " ".join(clean_text(part) for part in (author, at) if part)
-    comment = clean_text(text)
+    heading = " ".join(replace_unstorable(part) for part in (author, at) if part)
+    comment = replace_unstorable(text)
     if heading:
         comment = f"{heading}: {comment}"
     add_evidence(item, "comment", comment, section=f"Comment of {heading}"[:255] if heading else "Comment")
@@ -219,7 +219,7 @@ def add_comment(item: SourceItem, text: str, *, author: str = "", at: str = "") 
 
 def add_evidence(item: SourceItem, type_: str, text: str, *, section: str) -> None:
     """Add evidence to an item, or a section with this title if the text is too long for evidence."""
-    text = clean_text(text).strip()
+    text = replace_unstorable(text).strip()
     if not text:
         return
     if len(text.encode()) <= EVIDENCE_BYTES_MAX:
@@ -236,13 +236,13 @@ def explain_drop(item: SourceItem, reason: str = "") -> None:
 
 def make_tags(labels: Iterable[Any]) -> list[str]:
     """Return labels as tags: trimmed, and without empty and repeated ones."""
-    texts = (clean_text(label).strip()[:TAG_CHARS_MAX].strip() for label in labels if isinstance(label, str))
+    texts = (replace_unstorable(label).strip()[:TAG_CHARS_MAX].strip() for label in labels if isinstance(label, str))
     return list(dict.fromkeys(text for text in texts if text))[:TAGS_MAX]
 
 
 def add_links(item: SourceItem, links: Iterable[str]) -> None:
     """Add context links to an item. Links beyond the limit go into a section."""
-    texts = [clean_text(link).strip() for link in links]
+    texts = [replace_unstorable(link).strip() for link in links]
     known = {*item.context_links}
     fresh = [link for link in dict.fromkeys(texts) if link and link not in known]
     fit = [link for link in fresh if len(link.encode()) <= LINK_BYTES_MAX][: LINKS_MAX - len(item.context_links)]
@@ -271,9 +271,9 @@ def split_by_bytes(text: str, bytes_max: int) -> list[str]:
 def clean_property(value: Any) -> Any:
     """Return a JSON value that can be stored: numbers that cannot be stored become texts."""
     if isinstance(value, str):
-        return clean_text(value)
+        return replace_unstorable(value)
     if isinstance(value, dict):
-        return {clean_text(str(name)): clean_property(item) for name, item in value.items()}
+        return {replace_unstorable(str(name)): clean_property(item) for name, item in value.items()}
     if isinstance(value, list):
         return [clean_property(item) for item in value]
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -281,7 +281,7 @@ def clean_property(value: Any) -> Any:
     return value
 
 
-def clean_text(text: str) -> str:
+def replace_unstorable(text: str) -> str:
     """Return a text with LF as line break, and with U+FFFD in place of characters that cannot be stored."""
     if text.isprintable():
         return text
@@ -387,6 +387,12 @@ def get_imported_status(item: ExportedItem, tool: str, fates: Mapping[str, Fate]
         return None
     is_unchanged = is_same(describe_fate(item.fate, item.hold_reason), item.imported_fate)
     return word if choose_fate(word, fates)[0] == item.fate or (is_derived and is_unchanged) else None
+
+
+def leave_out_usual_status(item: SourceItem, statuses: Mapping[str, str]) -> None:
+    """Leave out the status word of an item that an export made of a node, while it is the usual one of its fate."""
+    if item.node is not None and item.source_status == statuses.get(item.fate):
+        item.source_status = None
 
 
 def list_evidence(item: ExportedItem) -> list[SourceEvidence]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from groundplan.exchange.items import BadLines, SourcePlan, clean_text, clean_title, split_by_bytes
+from groundplan.exchange.items import BadLines, SourcePlan, clean_title, replace_unstorable, split_by_bytes
 from groundplan.exchange.texts import iter_json_values, read_text
 from groundplan.knowledge.requests import KNOWLEDGE_BYTES_MAX, REASON_BYTES_MAX, RELATED_MAX
 from groundplan.work.importing.items import SourceMolecule, SourceRelation
@@ -88,7 +88,7 @@ def _read_entity(entry: Mapping[str, Any], line: int, entities: dict[str, _Entit
     entity = entities.setdefault(name, _Entity(name, line))
     if isinstance(type_ := entry.get("entityType"), str) and type_.strip():
         entity.types[clean_title(type_)] = None
-    entity.observations |= {clean_text(text).strip(): None for text in texts if text and text.strip()}
+    entity.observations |= {replace_unstorable(text).strip(): None for text in texts if text and text.strip()}
     names = {clean_title(name) for wrapped in observations if isinstance(wrapped, dict) for name in wrapped}
     entity.lost_fields |= {name for name in names if name != "text" and not name.startswith("_")}
     return None
@@ -149,4 +149,4 @@ def _build_molecules(plan: SourcePlan, entity: _Entity, file: str) -> Iterator[S
 
 
 def _join_reasons(reasons: Mapping[str, None]) -> str:
-    return clean_text(", ".join(reasons)).encode()[:REASON_BYTES_MAX].decode("utf-8", "ignore")
+    return replace_unstorable(", ".join(reasons)).encode()[:REASON_BYTES_MAX].decode("utf-8", "ignore")

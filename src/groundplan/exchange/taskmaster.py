@@ -27,6 +27,7 @@ from groundplan.exchange.items import (
     clean_title,
     explain_drop,
     get_imported_status,
+    leave_out_usual_status,
     list_evidence,
     normalize_word,
     read_node_id,
@@ -110,6 +111,7 @@ class TagTasks:
         for task in self._tasks.values():
             self._set_dependencies(task)
             explain_drop(task.item)
+            leave_out_usual_status(task.item, STATUSES)
             self._plan.items.append(task.item)
 
     def _add(self, fields: Any, where: str, parent: FileTask | None) -> FileTask | None:

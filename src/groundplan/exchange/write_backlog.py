@@ -19,7 +19,9 @@ from groundplan.exchange.backlog import (
     DONE_WORDS,
     DRAFT,
     DRAFT_PREFIX,
+    DROPPED_STATUS,
     FINAL_SUMMARY,
+    HELD_STATUS,
     LINK_FIELDS,
     MARKS,
     MILESTONE,
@@ -60,8 +62,6 @@ from groundplan.repository.rules.front_matter import quote, quote_if_needed
 from groundplan.work.importing.export import ExportedItem
 
 NAME_CHARS_MAX = 80  # of the title in the name of a file
-HELD_STATUS = "On Hold"  # no configured status, so that an import holds the task again
-DROPPED_STATUS = "Won't Do"
 OPEN_STATUS = "Open"  # where the default is no status of open tasks
 
 _MAPPED_PROPERTIES = {

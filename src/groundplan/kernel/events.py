@@ -86,6 +86,14 @@ def parse_position(text: str) -> EventPosition | None:
     return EventPosition(int(match[1]), int(match[2])) if match else None
 
 
+def require_position(text: str, path: tuple[str | int, ...]) -> EventPosition:
+    """Return the position in an argument; raise Invalid if it has none."""
+    position = parse_position(text)
+    if position is None:
+        raise invalid_argument(path, f"must be the position of an event, such as 12.0, not {quote_text(text)}")
+    return position
+
+
 _changes = msgspec.json.Decoder(list[Change])
 
 
@@ -478,6 +486,11 @@ def load_write(tx: Transaction, rev: int, *, at_most: int) -> list[StoredEvent]:
     """Return the first events of a write to the project, in order."""
     part = _Part(_OLDEST_FIRST, EventPosition(rev, -1), EventPosition(rev, BEHIND_REV))
     return _read_part(tx, part, at_most=at_most)
+
+
+def list_later_subjects(tx: Transaction, rev: int, *, at_most: int) -> list[str]:
+    """Return the subjects of the first events of the project after a write, one for each event."""
+    return tx.scalars(sql.subjects_after_write, project_id=tx.project.id, rev=rev, at_most=at_most)
 
 
 def find_later_event(

@@ -288,6 +288,16 @@ coalesce((SELECT own.origin_rev
                            AND own.project_id = e.project_id
                            AND own.rev = e.rev), e.rev)
 
+-- name: subjects_after_write
+-- Returns the subjects of the first events of a project after a write.
+SELECT e.subject
+  FROM events AS e
+ WHERE e.tenant_id = :tenant_id
+   AND e.project_id = :project_id
+   AND e.rev > :rev
+ ORDER BY e.rev, e.n
+ LIMIT :at_most;
+
 -- name: first_event_after_write
 -- Returns the first event about some subjects after a write, if it is still felt: of a write that was made, taken back or
 -- done again since, and in all an odd number of times.

@@ -34,6 +34,13 @@ class RepositoryState(NamedTuple):
     files: Sequence[str]
 
 
+class LookUp(NamedTuple):
+    """Whether commits and files exist, by id and by path; None where that could not be told, or not in time."""
+
+    commits: Mapping[str, bool | None]
+    files: Mapping[str, bool | None]
+
+
 class RepositoryPaths(Protocol):
     """The repository beside a session: its paths, and what changed in it. Nothing is read before it is asked."""
 
@@ -57,11 +64,8 @@ class RepositoryPaths(Protocol):
     def resolve_head(self) -> str | None:
         """Return the id of the commit that is checked out, or None if git cannot tell."""
 
-    def find_commits(self, ids: Collection[str]) -> Mapping[str, bool | None]:
-        """Return whether the repository has each of some commits; None if git cannot tell, or not in time."""
-
-    def has_file(self, path: str) -> bool | None:
-        """Return whether a path leads to a file or folder of the working copy; None if it is outside."""
+    def look_up(self, commits: Collection[str], paths: Collection[str]) -> LookUp:
+        """Return whether the repository has some commits, by id, and the working copy some files or folders."""
 
     def compare_with_head(self, commits: Collection[str], folders: Collection[str]) -> RepositoryState | None:
         """Return what changed since some commits, and the files below some folders; None if git cannot tell in time.

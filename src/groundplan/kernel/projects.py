@@ -111,6 +111,7 @@ LIST = declare(
 )
 
 
+NAME_CHARS_KEPT = 200  # of a project that is set aside
 ID_TRIES_MAX = 4  # ids are random; repeated collisions mean that the name is in use
 
 
@@ -275,6 +276,25 @@ def _set_archived(tx: Transaction, op: KernelOp, *, archived_at: str | None) -> 
         tx.record(op, project.id, changed("archived_at", project.archived_at, archived_at))
     return ArchivedProject(project.id, project.name, archived_at)
 
+
+def set_aside(tx: Transaction, request: ArchiveProject) -> ArchivedProject:
+    """Archive a project in which nothing was done, and free its name. Its history stays."""
+    project = tx.project
+    name = f"{project.name[:NAME_CHARS_KEPT]} (removed {project.id})"
+    tx.run(sql.set_aside, id=project.id, name=name)
+    changes = changed("archived_at", project.archived_at, tx.now), changed("name", project.name, name)
+    tx.record(KernelOp.PROJECT_ARCHIVED, project.id, *changes)
+    return ArchivedProject(project.id, name, tx.now)
+
+
+# An undo of its creation runs this. It has no name in the catalog: nothing else may take the name of a project.
+SET_ASIDE = declare(
+    set_aside,
+    name="project.set_aside",
+    summary="Archive a project in which nothing was done, and free its name.",
+    permission=Permission.PROJECT_ARCHIVE,
+    effect=Effect.WRITE,
+)
 
 _OPERATION = partial(
     Operation,

@@ -79,6 +79,14 @@ UPDATE projects
  WHERE tenant_id = :tenant_id
    AND id = :id;
 
+-- name: set_aside
+-- Archive the project under another name, so that its own is free.
+UPDATE projects
+   SET archived_at = :now,
+       name = :name
+ WHERE tenant_id = :tenant_id
+   AND id = :id;
+
 -- name: set_policies
 -- Set the policies of the project.
 UPDATE projects

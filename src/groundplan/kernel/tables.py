@@ -64,8 +64,11 @@ TABLES = (
         select=in_project(Permission.PROJECT_READ, column="id"),
         insert=f"{CREATED_BY_ACTOR} AND (SELECT gp_may_create_projects())",
         update=in_project(Permission.PROJECT_WRITE, column="id"),
-        update_columns=("rev", "updated_at", "machine_start", "archived_at", "policies"),
-        reserved_columns={Permission.PROJECT_ARCHIVE: ("archived_at",), Permission.PROJECT_CONFIGURE: ("policies",)},
+        update_columns=("rev", "updated_at", "machine_start", "archived_at", "name", "policies"),
+        reserved_columns={
+            Permission.PROJECT_ARCHIVE: ("archived_at", "name"),
+            Permission.PROJECT_CONFIGURE: ("policies",),
+        },
         key_column="id",
     ),
     Table(

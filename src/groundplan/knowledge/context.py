@@ -40,6 +40,7 @@ from groundplan.knowledge.paths.names import (
     PATH_CHARS_MAX,
     PATHS_MAX,
     parse_paths,
+    replace_patterns,
     warn_about_outside_paths,
 )
 from groundplan.knowledge.patterns import TooCostly, match_atoms
@@ -256,7 +257,7 @@ def _match_ids(tx: Transaction, paths: Sequence[str]) -> set[str]:
     if not paths:
         return set()
     try:
-        matches = match_atoms(tx, _limit_paths(parse_paths(list(paths), tx.preferences.working_copy)))
+        matches = match_atoms(tx, _limit_paths(parse_paths(replace_patterns(paths), tx.preferences.working_copy)))
     except TooCostly:  # only knowledge.context reports it
         return set()
     return {atom_id for ids in matches.values() for atom_id in ids}

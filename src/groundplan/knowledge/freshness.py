@@ -86,7 +86,11 @@ def load_freshness(tx: Transaction, atom_ids: Collection[str]) -> dict[str, Fres
 
 
 def assess_freshness(tx: Transaction, atoms: Sequence[ConfirmedAtom]) -> dict[str, Freshness]:
-    """Return the freshness of atoms by id: as git tells it now, or without a repository as the last check stored it."""
+    """Return the freshness of atoms by id, as git tells it now.
+
+    Without a repository it is as the last check stored it. So it is beside one that has none of their files and none of
+    their commits: it may well be another project's, and then says nothing about these.
+    """
     repository = tx.preferences.working_copy
     if repository is None or not repository.has_commits:
         return load_freshness(tx, [atom.id for atom in atoms])
@@ -97,9 +101,12 @@ def assess_freshness(tx: Transaction, atoms: Sequence[ConfirmedAtom]) -> dict[st
     state = repository.compare_with_head(commits, folders)
     if state is not None:
         try:
-            return _compare(atoms, state, tx.now)
+            freshness = _compare(atoms, state, tx.now)
         except TooManySteps:
             pass
+        else:
+            is_theirs = state.changes or any(one.state is not FreshnessState.ORPHANED for one in freshness.values())
+            return freshness if is_theirs else load_freshness(tx, list(freshness))
     return {
         atom.id: Freshness(
             FreshnessState.NOT_CHECKED if atom.confirmed_commit else FreshnessState.UNANCHORED,

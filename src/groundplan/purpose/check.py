@@ -54,7 +54,7 @@ class CodeText(Struct, forbid_unknown_fields=True):
 
 
 class CheckPurpose(Struct, forbid_unknown_fields=True):
-    """The check (gate A by default), and the version (by default the draft, else the latest published)."""
+    """The check: gate A, or the compliance of an operation, by default; and the version: the draft, else the latest."""
 
     project: Name
     gate: Literal["A", "B", "health", "compliance", "analysis"] | None = None
@@ -184,7 +184,7 @@ def _refuse_unused_arguments(request: CheckPurpose, check_name: str) -> None:
 
 
 def _choose_variant(request: CheckPurpose) -> Operation[CheckPurpose, Any] | None:
-    return _VARIANTS.get(request.gate or "A")
+    return _VARIANTS.get(request.gate or ("A" if request.operation is None else "compliance"))
 
 
 HEALTH = declare(

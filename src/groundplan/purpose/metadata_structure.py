@@ -2,7 +2,7 @@
 
 Metadata is free, so a name alone proves little: a plan for schools counts its `children`, the `parent` of a child is a
 person, and a `path` is often that of a file. Only a name that says the id of a parent or child is enough, or a list of
-objects under the name of a tree. The editor refuses structure, the checklist blocks it, and gate A finds what was
+objects under one of these names. The editor refuses structure, the checklist blocks it, and gate A finds what was
 stored before.
 """
 
@@ -69,6 +69,19 @@ def find_structure(metadata: Any) -> MetadataStructure:
     return MetadataStructure(list(links), list(trees))
 
 
+def remove_structure(value: Any) -> Any:
+    """Return JSON without the names that hold structure."""
+    if isinstance(value, list):
+        return [remove_structure(inner) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: remove_structure(inner)
+        for name, inner in value.items()
+        if not (_is_link(folded := fold_name(name), inner) or _is_tree(folded, inner))
+    }
+
+
 def format_names(names: list[str]) -> str:
     """Return names from metadata for a message."""
     more = " and more" if len(names) > NAMES_SHOWN_MAX else ""
@@ -98,17 +111,21 @@ def _join_name(above: str, name: str) -> str:
 def _is_link(folded: str, value: Any) -> bool:
     """Return True if a value can name a parent or child. Null and booleans cannot."""
     if folded == "parent":
-        return (bool(value) and isinstance(value, dict)) or _names_nodes(value)
+        return (bool(value) and isinstance(value, dict)) or _lists_objects(value) or _names_nodes(value)
     return folded in _LINKS and not isinstance(value, bool) and (value == 0 or bool(value))
 
 
 def _is_tree(folded: str, value: Any) -> bool:
     """Return True if a value under the name of a tree or path contains nodes, or keys or ids of nodes."""
-    if folded in TREE_NAMES:
-        inner = value if isinstance(value, list) else value.values() if isinstance(value, dict) else ()
-        has_objects = isinstance(value, list) and any(isinstance(item, dict) for item in value)
-        return has_objects or any(map(_is_node, (value, *inner))) or _names_nodes(value)
-    return folded in PATH_NAMES and _names_nodes(value)
+    if folded not in TREE_NAMES | PATH_NAMES:
+        return False
+    inner = value.values() if isinstance(value, dict) else ()
+    is_tree = folded in TREE_NAMES and any(map(_is_node, (value, *inner)))
+    return is_tree or _lists_objects(value) or _names_nodes(value)
+
+
+def _lists_objects(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(item, dict) for item in value)
 
 
 def _is_node(value: Any) -> bool:

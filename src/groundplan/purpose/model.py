@@ -37,6 +37,9 @@ class NodeType(StrEnum):
 LEVELS = {NodeType.ACTIVITY: 0, NodeType.OUTPUT: 1, NodeType.OUTCOME: 2, NodeType.GOAL: 3}
 
 
+NEEDED_BY = "NEEDED_BY"  # what depends on a cause is its effect
+
+
 class EdgeType(StrEnum):
     """The type of the relation between a cause and its effect."""
 
@@ -49,6 +52,11 @@ class EdgeType(StrEnum):
     def is_causal(self) -> bool:
         """True if the rules about causes and effects apply to edges of this type."""
         return self is not EdgeType.FEEDBACK
+
+    @property
+    def relation(self) -> str:
+        """The relation of the cause of such an edge to its effect."""
+        return NEEDED_BY if self is EdgeType.DEPENDS_ON else self.value
 
 
 class Confidence(StrEnum):

@@ -390,13 +390,20 @@ def open_items(tx: Transaction, request: OpenPurpose) -> PurposeItems:
     row = require_version(tx, request.version)
     content = read_verified_content(tx, row)
     observed = read_version_observations(tx, content, Cutoff(as_of=as_of))
-    part = _select_items(tx, content, [request.keys] if isinstance(request.keys, str) else request.keys or [])
+    part = _select_items(tx, content, _split_keys(request.keys or []))
     names = {*part.nodes, *part.assumptions, *part.indicators, *(str(edge.name) for edge in part.edges)}
     active = select_active_waivers(observed.waivers, get_day(as_of or tx.now))
     waivers = [waiver for waiver in active if not names.isdisjoint(waiver.refs)]
     items = PurposeItems(tx.project.name, row.rev, to_version(row), **_build_views(part, observed, waivers))
     trim(items, tx.budget)
     return items
+
+
+def _split_keys(keys: str | list[str]) -> list[str]:
+    """Return the keys in a text with commas, also in one that is JSON: no key has a comma, a quote or a bracket."""
+    if isinstance(keys, list):
+        return keys
+    return [key for part in keys.split(",") if (key := part.strip('[]" '))] or [keys]
 
 
 def _select_items(tx: Transaction, content: Content, keys: list[str]) -> Content:

@@ -78,9 +78,9 @@ def _find_near(key: str, known: Sequence[str]) -> list[str]:
 
 
 def find_items(tx: Transaction, projects: Sequence[str], words: SearchWords) -> list[TextMatch]:
-    """Return matching nodes, assumptions, indicators and decisions of some projects, by their keys.
+    """Return matching items of the theories of some projects, and what was recorded about them.
 
-    What the published version and the draft have is returned once, as it is published. A decision has the position of
-    its event. Those with all words in their titles come first.
+    What the published version and the draft have is returned once, as it is published. A decision, question, review,
+    waiver or measurement has the position of its event. Those with all words in their titles come first.
     """
     return drop_repeated(tx.all(sql.items_with_words, TextMatch, **build_parameters(projects, words)))

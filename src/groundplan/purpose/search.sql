@@ -69,7 +69,7 @@ SELECT t.key
  WHERE t.tenant_id = :tenant_id
    AND t.project_id = :project_id
    AND t.toc_version_id = v.value
--- Text search in versions and decisions.
+-- Text search in versions and in what was recorded about them.
 
 -- part: lacks_words_in_title
 -- Whether neither the key nor the title of a row has all words of a search.
@@ -87,6 +87,13 @@ NOT EXISTS (SELECT 1
 -- part: of_version
  WHERE t.tenant_id = :tenant_id
                            AND t.toc_version_id = v.id
+
+-- part: of_project
+ WHERE t.tenant_id = :tenant_id
+                           AND t.project_id = p.value
+
+-- part: event_position
+CAST(t.rev AS text) || '.' || CAST(t.n AS text)
 
 -- name: items_with_words
 -- Return the first items of each project with all words, those with the words in their titles first.
@@ -132,17 +139,64 @@ SELECT project_id, ref, kind, title, text
                         {of_version}
                          UNION ALL
                         SELECT v.project_id, v.is_draft, t.key, 'indicator', t.name,
-                               coalesce(t.unit, '') || ' ' || coalesce(t.method, '') || ' ' || coalesce(t.owner, '')
+                               coalesce(t.unit, '') || ' ' || coalesce(t.method, '') || ' '
+                               || coalesce(t.frequency, '') || ' ' || coalesce(t.owner, '')
                           FROM versions AS v
                          CROSS JOIN toc_indicators AS t
                         {of_version}
                          UNION ALL
-                        SELECT t.project_id, false, CAST(t.rev AS text) || '.' || CAST(t.n AS text), 'decision',
-                               t.text, t.rationale || ' ' || coalesce(t.outcome, '')
+                        SELECT v.project_id, v.is_draft,
+                               source.key || '->' || target.key
+                               || CASE t.edge_type WHEN 'CONTRIBUTES_TO' THEN '' ELSE '/' || t.edge_type END,
+                               'edge', t.mechanism, ''
+                          FROM versions AS v
+                         CROSS JOIN toc_edges AS t
+                         CROSS JOIN toc_nodes AS source
+                         CROSS JOIN toc_nodes AS target
+                        {of_version}
+                           AND t.mechanism IS NOT NULL
+                           AND source.tenant_id = t.tenant_id
+                           AND source.toc_version_id = t.toc_version_id
+                           AND source.id = t.source_node_id
+                           AND target.tenant_id = t.tenant_id
+                           AND target.toc_version_id = t.toc_version_id
+                           AND target.id = t.target_node_id
+                         UNION ALL
+                        SELECT t.project_id, false, {event_position}, 'decision', t.text,
+                               t.rationale || ' ' || coalesce(t.outcome, '')
                           FROM each(:projects) AS p
                          CROSS JOIN toc_decisions AS t
-                         WHERE t.tenant_id = :tenant_id
-                           AND t.project_id = p.value) AS x
+                        {of_project}
+                         UNION ALL
+                        SELECT t.project_id, false, {event_position}, 'question', t.question, coalesce(t.asked_of, '')
+                          FROM each(:projects) AS p
+                         CROSS JOIN toc_requests AS t
+                        {of_project}
+                         UNION ALL
+                        SELECT t.project_id, false, {event_position}, 'review', t.reason,
+                               t.assumption_key || ' ' || coalesce(t.evidence, '')
+                          FROM each(:projects) AS p
+                         CROSS JOIN toc_assumption_reviews AS t
+                        {of_project}
+                         UNION ALL
+                        SELECT t.project_id, false, {event_position}, 'waiver', t.reason, t.code || ' ' || t.owner
+                          FROM each(:projects) AS p
+                         CROSS JOIN toc_waivers AS t
+                        {of_project}
+                         UNION ALL
+                        SELECT t.project_id, false, {event_position}, 'measurement', coalesce(t.note, t.source),
+                               t.indicator_key || ' ' || coalesce(t.source, '')
+                          FROM each(:projects) AS p
+                         CROSS JOIN toc_measurements AS t
+                        {of_project}
+                           AND (t.note IS NOT NULL OR t.source IS NOT NULL)
+                         UNION ALL
+                        SELECT t.project_id, false, 'v' || CAST(t.version_number AS text), 'version', t.label, ''
+                          FROM each(:projects) AS p
+                         CROSS JOIN toc_versions AS t
+                        {of_project}
+                           AND t.status = 'PUBLISHED'
+                           AND t.label <> 'v' || CAST(t.version_number AS text)) AS x
                  WHERE {has_words}) AS x) AS ranked
  WHERE position <= :per_project
  ORDER BY lacks_words, position, project_id

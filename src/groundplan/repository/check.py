@@ -78,8 +78,9 @@ def check(
 ) -> Report:
     """Compare every atom with the repository of a folder, and store the results.
 
-    With `since`, only changes after that revision count; such a partial result is not recorded. `report_progress`
-    receives progress messages.
+    With `since`, only changes after that revision count; such a partial result is not recorded, and neither is one
+    beside a repository that has nothing of the atoms: it may be another project's. `report_progress` receives progress
+    messages.
     """
     report_progress("reading the atoms")
     atoms = list(list_atoms(session, project))
@@ -113,6 +114,11 @@ def check(
     )
     if since is not None:
         report.note = "not recorded: with a start revision, only part of the changes is checked"
+    elif atoms and not anchors and not assessment.covered:
+        report.note = (
+            "not recorded: this repository has no file of these atoms and no commit that they were confirmed at; "
+            "run the check in the repository of the project"
+        )
     elif record:
         report_progress("recording the results")
         _record(session, project, report, {atom.id: atom.version for atom in atoms}, files)

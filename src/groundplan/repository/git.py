@@ -22,7 +22,7 @@ from msgspec import Struct
 from groundplan.git_folders import find_git_folders
 from groundplan.kernel.errors import Invalid, NotFound, Unavailable
 from groundplan.kernel.ids import ALPHABET
-from groundplan.kernel.preferences import ChangesSince, LaterCommit, RepositoryState
+from groundplan.kernel.preferences import ChangesSince, LaterCommit, LookUp, RepositoryState
 from groundplan.kernel.wording import quote_text
 from groundplan.knowledge.paths.names import is_drive
 from groundplan.session import Session
@@ -125,6 +125,11 @@ class Repository:
     def __init__(self, folder: Path | str, *, limit_s: float | None = None) -> None:
         self.folder = Path(folder)
         self._deadline = None if limit_s is None else time.monotonic() + limit_s
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the limit of time is over."""
+        return self._deadline is not None and time.monotonic() >= self._deadline
 
     def resolve_head(self) -> Commit:
         """Return the commit of HEAD."""
@@ -462,23 +467,34 @@ class WorkingCopy:
         except _UNKNOWN:
             return None
 
-    def find_commits(self, ids: Collection[str]) -> Mapping[str, bool | None]:
-        """Return whether the repository has each of some commits; None if git cannot tell, or not in time.
+    def look_up(self, commits: Collection[str], paths: Collection[str]) -> LookUp:
+        """Return whether the repository has some commits, by id, and the working copy some files or folders.
+
+        One limit of time is for all of them. Files come first: git is slower to start than a hundred of them.
+        """
+        if not self.root:
+            return LookUp(dict.fromkeys(commits), dict.fromkeys(paths))
+        repository = Repository(self.root, limit_s=self._limit_s)
+        files = {path: None if repository.is_late else self._has_file(path) for path in paths}
+        return LookUp(self._find_commits(repository, commits), files)
+
+    def _find_commits(self, repository: Repository, ids: Collection[str]) -> Mapping[str, bool | None]:
+        """Return whether the repository has each of some commits.
 
         The history of a shallow clone is cut off, so it tells nothing about a commit that it does not have.
         """
         unknown: dict[str, bool | None] = dict.fromkeys(ids)
-        if not ids or not self.root:
+        if not ids:
             return unknown
         try:
-            found = Repository(self.root, limit_s=self._limit_s).resolve_commit_ids(ids)
+            found = repository.resolve_commit_ids(ids)
         except _UNKNOWN:
             return unknown
-        folders = find_git_folders(Path(self.root))
+        folders = find_git_folders(repository.folder)
         is_shallow = folders is not None and (folders.shared / "shallow").exists()
         return {id_: id_ in found or (None if is_shallow else False) for id_ in ids}
 
-    def has_file(self, path: str) -> bool | None:
+    def _has_file(self, path: str) -> bool | None:
         """Return whether a path leads to a file or folder of the working copy; None if it is outside."""
         located = self.locate(path)
         is_outside = self._places is None or located.startswith(("/", "../")) or located == ".." or not located

@@ -249,14 +249,13 @@ def spell_command(operation: Operation[Any, Any], arguments: Mapping[str, Any], 
 
 
 def choose_command(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> Entry | None:
-    """Return the command that accepts the arguments, such as `feature show` for a feature."""
+    """Return the command that accepts the arguments, such as `feature show` for a feature; None if no command does."""
     fields = {one.name: one.encode_name for one in msgspec.structs.fields(operation.input)}
-    entries = list_commands_of(operation.name)
-    for entry in entries:
+    for entry in list_commands_of(operation.name):
         given = {name: arguments.get(fields[name], value) for name, value in entry.fixed.items()}
         if given == entry.fixed and not any(fields[name] in arguments for name in entry.without):
             return entry
-    return entries[0] if entries else None
+    return None
 
 
 def spell_option(entry: Entry, name: str) -> str:

@@ -11,7 +11,7 @@ from groundplan.kernel.answers import CHARS_PER_TOKEN, Budget, CutLists, count_c
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import find_nearest, quote_text
 from groundplan.providers import BRIEFING_LISTS, collect_briefing
-from groundplan.work.nodes import DEPENDS_ON, NodeSummary, WorkNode, get_description, load_best
+from groundplan.work.nodes import DEPENDS_ON, ActionableNode, NodeSummary, WorkNode, get_description, load_actionable
 from groundplan.work.readiness import Readiness
 
 WARNINGS_MAX = 5
@@ -52,8 +52,8 @@ class Warnings:
         """Add a warning about a node."""
         self._subjects.setdefault(sentence, []).append(subject)
 
-    def add_ended_claims(self, claimants: Mapping[str, str], *, verb: str = "resolved") -> None:
-        """Add a warning for each node that was resolved, moved on or merged during another actor's live claim."""
+    def add_claims(self, claimants: Mapping[str, str], *, verb: str = "resolved") -> None:
+        """Add a warning for each node that was changed, resolved or merged during the live claim of another actor."""
         for node_id, claimant in claimants.items():
             self.add(node_id, f"{verb} while {quote_text(claimant)} holds its claim")
 
@@ -95,7 +95,7 @@ def describe_edge_type(type_: str) -> str | None:
 class SideEffects(Struct, kw_only=True):
     """The side effects of a change. Empty fields are omitted."""
 
-    newly_actionable: list[NodeSummary] | UnsetType = UNSET
+    newly_actionable: list[ActionableNode] | UnsetType = UNSET
     newly_actionable_total: int | UnsetType = UNSET  # set when more became actionable than are listed
     reopened: list[NodeSummary] | UnsetType = UNSET
     reopened_total: int | UnsetType = UNSET
@@ -112,11 +112,11 @@ def add_side_effects(answer: T, tx: Transaction, readiness: Readiness, warnings:
     """Settle readiness, and return the answer with the side effects of the change."""
     settled = readiness.settle()
     newly = settled.newly_actionable
-    listed = load_best(tx, newly, at_most=LISTED_NODES_MAX) if newly else []
+    listed = load_actionable(tx, newly, at_most=LISTED_NODES_MAX) if newly else []
     answer.newly_actionable, answer.newly_actionable_total = list_within_budget(tx, listed, total=len(newly))
     answer.reopened, answer.reopened_total = list_within_budget(tx, settled.reopened)
     answer.auto_resolved, answer.auto_resolved_total = list_within_budget(tx, settled.auto_resolved)
-    warnings.add_ended_claims(readiness.ended_claims)
+    warnings.add_claims(readiness.ended_claims)
     answer.warnings = warnings.lines()
     return answer
 

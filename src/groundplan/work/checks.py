@@ -14,7 +14,7 @@ from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.checkup import Finding, ok, warn
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.claims import compute_lease_end, list_leases_after
+from groundplan.work.claims import compute_lease_limit, list_leases_after
 from groundplan.work.waiting.cycles import describe_stored_loop, find_loop_in_project
 
 LEASES = "leases"
@@ -26,7 +26,7 @@ def check_leases(tx: Transaction) -> Iterator[Finding]:
     are_well = True
     for view in list_projects(tx, ListProjects(archived=True)).projects:
         tx.set_project(authorize_project(tx, view.id, Permission.WORK_READ, by_id=True))
-        late = list_leases_after(tx, subtract_time(compute_lease_end(tx), -JUMP_MIN))
+        late = list_leases_after(tx, subtract_time(compute_lease_limit(tx), -JUMP_MIN))
         if late:
             are_well = False
             last = max(lease.claimed_until for lease in late)

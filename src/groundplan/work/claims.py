@@ -1,7 +1,8 @@
 """Claims: the actor who works on a node, the end of the claim, and the detection of late writers.
 
 A claim is a lease by the store's clock. Each new claim of a node gets a number, one higher than the last. A change that
-sends the number of an earlier claim is refused (fencing). A person may hold a claim, which then never expires.
+sends the number of an earlier claim is refused (fencing). The claim of a person does not end by itself, unless the
+policy `claim_minutes_people` gives it an end; a person may then hold it, and it has none again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import msgspec
 
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.audit import Change, changed
-from groundplan.kernel.clock import compute_difference, subtract_time
+from groundplan.kernel.clock import subtract_time
 from groundplan.kernel.errors import Conflict, Forbidden, NextStep
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
@@ -23,7 +24,7 @@ from groundplan.work.events import WorkOp
 from groundplan.work.kinds import ACTIVE, WorkPreferences, is_claim_live
 from groundplan.work.nodes import WorkNodeRow
 
-NOTICE_SHARE = 4  # a claim is about to lapse in the last quarter of its duration
+NOTICE_SHARE = 4  # a claim is about to lapse in the last quarter of the duration that an agent's has
 HELD_LONG = timedelta(days=7)
 
 sql = load_queries(__file__)
@@ -113,15 +114,31 @@ def get_claim(node: WorkNodeRow) -> ClaimValues:
     return ClaimValues(node.claimed_by, node.claimed_at, node.claimed_until)
 
 
-def compute_lease_end(tx: Transaction) -> str:
-    """Return the time when a claim that begins now expires."""
-    minutes = get_policies(tx).claim_ttl_minutes or tx.preferences.of(WorkPreferences).claim_ttl_minutes
+def compute_claim_end(tx: Transaction) -> str | None:
+    """Return the time when a claim of the actor that begins now ends by itself; None if it does not."""
+    if tx.actor.kind is not ActorKind.PERSON:
+        minutes: float | None = _get_lease_minutes(tx)
+    else:
+        minutes = get_policies(tx).claim_minutes_people
+    return None if minutes is None else _compute_end(tx, minutes)
+
+
+def compute_lease_limit(tx: Transaction) -> str:
+    """Return the latest time when a claim that begins now can end by itself."""
+    return _compute_end(tx, max(_get_lease_minutes(tx), get_policies(tx).claim_minutes_people or 0))
+
+
+def _get_lease_minutes(tx: Transaction) -> float:
+    return get_policies(tx).claim_ttl_minutes or tx.preferences.of(WorkPreferences).claim_ttl_minutes
+
+
+def _compute_end(tx: Transaction, minutes: float) -> str:
     return subtract_time(tx.now, timedelta(minutes=-minutes))
 
 
 def limit_lease_end(tx: Transaction, claimed_until: str | None) -> str | None:
     """Return the end of a claim: the stored end, but at most one duration from now."""
-    return claimed_until and min(claimed_until, compute_lease_end(tx))
+    return claimed_until and min(claimed_until, compute_lease_limit(tx))
 
 
 def check_claim_number(node: WorkNodeRow, number: int) -> None:
@@ -135,7 +152,7 @@ def is_claimed_by_another(tx: Transaction, claimed_by: str | None, claimed_until
     return claimed_by != tx.actor.id and is_claim_live(claimed_by, claimed_until, now=tx.now)
 
 
-def claim_node(tx: Transaction, node: WorkNodeRow, claimed_until: str, *, decision: str | None) -> None:
+def claim_node(tx: Transaction, node: WorkNodeRow, claimed_until: str | None, *, decision: str | None) -> None:
     """Claim a node that may be claimed, and record the event. A claim that the caller holds stays held."""
     before = get_claim(node)
     is_held = (before.claimed_by, before.claimed_until) == (tx.actor.id, None)
@@ -187,7 +204,7 @@ def update_claim(tx: Transaction, node: WorkNodeRow, flags: ClaimFlags, changes:
     if flags.hold:
         node.claimed_until = None
     elif flags.renew:
-        node.claimed_until = compute_lease_end(tx)
+        node.claimed_until = compute_claim_end(tx)
     if node.claimed_until != claimed_until:
         changes.append(changed("claimed_until", claimed_until, node.claimed_until))
         return WorkOp.RENEWED
@@ -212,7 +229,7 @@ def move_leases(tx: Transaction, by: timedelta) -> None:
 
     Without a known jump (zero) they only get that limit. A lease that was over before the jump stays over.
     """
-    latest = compute_lease_end(tx)
+    latest = compute_lease_limit(tx)
     was_now = subtract_time(tx.now, max(by, timedelta()))
     for lease in list_leases_after(tx, was_now):
         moved = min(subtract_time(lease.claimed_until, -by), latest)
@@ -237,7 +254,7 @@ class ClaimExpiry(msgspec.Struct, frozen=True):
 
 def list_ending_claims(tx: Transaction, *, since: str, at_most: int) -> list[ClaimExpiry]:
     """Return the claims taken since a moment that end soon, have lapsed or are held for long, oldest first."""
-    notice = compute_difference(compute_lease_end(tx), tx.now) / NOTICE_SHARE
+    notice = timedelta(minutes=_get_lease_minutes(tx)) / NOTICE_SHARE
     return tx.all(
         sql.ending_claims,
         ClaimExpiry,

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from msgspec import UNSET, UnsetType
 
-from groundplan.kernel.preferences import Preferences, RepositoryPaths
+from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.wording import quote_text
 
 COMMITS, FILE = ("commit", "git"), "file"
@@ -41,16 +41,23 @@ def check_evidence(evidence: Collection[tuple[str, str]], preferences: Preferenc
     if not checks or repository is None or not repository.has_commits:
         return checks
     ids = {ref: ref.strip().lower() for type_, ref in checks if type_ in COMMITS}
-    exists = repository.find_commits([id_ for id_ in ids.values() if COMMIT_ID.fullmatch(id_)])
+    paths = {ref: (ref.strip(), LINE.sub("", ref.strip())) for type_, ref in checks if type_ == FILE}
+    exists = repository.look_up(
+        {id_ for id_ in ids.values() if COMMIT_ID.fullmatch(id_)}, {path for both in paths.values() for path in both}
+    )
     for type_, ref in checks:
-        found = exists.get(ids[ref]) if type_ in COMMITS else _has_file(repository, ref)
+        if type_ in COMMITS:
+            found = exists.commits.get(ids[ref])
+        else:
+            whole, without_line = paths[ref]
+            found = exists.files[whole] or exists.files[without_line]
         if found is not None:
             checks[type_, ref] = EvidenceCheck.OK if found else EvidenceCheck.MISSING
     return checks
 
 
 def get_default_check(type_: str) -> EvidenceCheck | None:
-    """Return the check of evidence that was not looked up; None for a type that names no commit and no file."""
+    """Return the result for evidence that was not looked up; None for a type that names no commit and no file."""
     return EvidenceCheck.NOT_CHECKED if type_ in (*COMMITS, FILE) else None
 
 
@@ -75,9 +82,3 @@ def describe_missing(checks: Checks) -> str | None:
     more = len(missing) - MISSING_SHOWN_MAX
     names = ", ".join(missing[:MISSING_SHOWN_MAX]) + (f" and {more} more" if more > 0 else "")
     return f"evidence that the repository does not have: {names}; it is kept and marked as missing"
-
-
-def _has_file(repository: RepositoryPaths, ref: str) -> bool | None:
-    path = ref.strip()
-    exists = repository.has_file(path)
-    return exists or repository.has_file(LINE.sub("", path))

@@ -21,14 +21,15 @@ from groundplan.work.events import WorkOp
 from groundplan.work.graph.connect import Edge
 from groundplan.work.nodes import (
     DEPENDS_ON,
-    EvidenceRow,
     WorkNodeRow,
     add_edge,
-    add_evidence,
+    describe_evidence,
     fetch_node,
+    list_evidence_after,
     list_open_nodes,
     load_nodes_by_id,
     remove_edge,
+    replace_evidence_after,
     save_node,
     set_tags,
     touch,
@@ -190,14 +191,11 @@ def _return_evidence(tx: Transaction, content: MergedContent, target: WorkNodeRo
     source, own_total = content.node.row, content.target.evidence_total
     if not source.evidence_total:
         return []
-    in_project = {"project_id": tx.project.id, "n": target.n}
-    rows = tx.all(sql.evidence_after, EvidenceRow, **in_project, k=own_total)
-    tx.run(sql.remove_evidence_after, **in_project, k=own_total)
+    rows = list_evidence_after(tx, target.n, own_total)
     returned, later = rows[: source.evidence_total], rows[source.evidence_total :]
-    add_evidence(tx, [msgspec.structs.replace(row, node_n=source.n, k=row.k - own_total) for row in returned])
-    add_evidence(tx, [msgspec.structs.replace(row, k=row.k - source.evidence_total) for row in later])
-    entries = [{"type": row.type, "ref": row.ref, "agent": row.agent, "timestamp": row.at} for row in returned]
-    return [changed("evidence", entries, None)]
+    replace_evidence_after(tx, target.n, later, own_total)
+    replace_evidence_after(tx, source.n, returned)
+    return [changed("evidence", describe_evidence(returned, is_moved=True), None)]
 
 
 def _return_belongings(tx: Transaction, content: MergedContent, target: WorkNodeRow) -> list[Change]:
@@ -215,8 +213,9 @@ def _return_belongings(tx: Transaction, content: MergedContent, target: WorkNode
     tx.run(sql.return_merged_texts, **words, ids=to_json_array(content.merged))
     tx.run(sql.remove_merged_text, project_id=project_id, id=source.id)
     tx.run(sql.remove_merge, project_id=project_id, id=source.id)
-    tx.run(sql.return_aliases, **words, aliases=to_json_array(content.aliases))
-    tx.run_many(sql.attach_import, [{**words, "tool": tool, "source_id": item} for tool, item in content.imports])
+    tx.run(sql.return_aliases, **words, aliases=to_json_array(content.node.aliases))
+    for item in content.node.imports:
+        tx.run(sql.attach_import, **words, tool=item.tool, source_id=item.source_id)
     return changes
 
 

@@ -12,9 +12,9 @@ open node has the status it was advanced to; one that never was is ACTIVE while 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.policies import CLAIM_TTL_MINUTES
 
@@ -24,7 +24,10 @@ PROJECT = "project"  # the root
 FEATURE = "feature"  # tasks that belong together; never work itself
 TASK = "task"
 
-DROPPED = "dropped"  # the outcome of a node that will not be done
+DONE = "done"
+DROPPED = "dropped"  # of a node that will not be done
+
+Outcome = Literal["done", "dropped"]
 
 
 class FeatureFields(Protocol):
@@ -64,6 +67,22 @@ class StatusFields(Protocol):
     def claimed_by(self) -> str | None: ...
     @property
     def claimed_until(self) -> str | None: ...
+
+
+class OutcomeFields(Protocol):
+    """The fields that determine the outcome of a node. A stored outcome is DROPPED."""
+
+    @property
+    def resolved(self) -> bool: ...
+    @property
+    def outcome(self) -> str | None: ...
+
+
+def get_outcome(node: OutcomeFields) -> Outcome | UnsetType:
+    """Return the outcome of a resolved node; UNSET if the node is open."""
+    if not node.resolved:
+        return UNSET
+    return "done" if node.outcome is None else "dropped"
 
 
 def get_status(node: StatusFields, *, now: str) -> str:

@@ -14,7 +14,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import Unavailable
-from groundplan.kernel.events import find_undone_writes
+from groundplan.kernel.events import EventPosition, find_undone_writes
 from groundplan.kernel.ids import new_short_ids
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
@@ -27,16 +27,20 @@ from groundplan.work.kinds import (
     PRIORITY_ABSENT,
     PROJECT,
     ROOT_N,
+    Outcome,
     WorkPreferences,
+    get_outcome,
 )
 from groundplan.work.links import ShownLink
 from groundplan.work.waiting.order import ROOT_KEY
 
+NOTE = "note"  # the type of evidence that is written for the next reader
 DEPENDS_ON = "depends_on"
 RELATES_TO = "relates_to"
 TEXT_KEY_BITS = 32  # the low bits are the node's number, the high bits the project's
 PROJECT_NUMBER_LIMIT = 2**31  # the upper half of a 63-bit key, see work_text in the migration
 NUMBER_TRIES_MAX = 8
+LOST_MAX = 5  # dropped dependencies that are listed for one node
 # What a long answer drops from a node, in this order.
 TRIMMABLE_FIELDS = ("properties", "state")
 
@@ -290,6 +294,7 @@ class Evidence(Struct):
     timestamp: str | UnsetType = UNSET
     checked: EvidenceCheck | UnsetType = UNSET  # of a commit or a file
     undone: bool | UnsetType = UNSET  # set if the write that added it was undone
+    event: str | UnsetType = UNSET  # of a note: by which it can be taken back
 
 
 class MergedTextRow(Struct):
@@ -318,6 +323,7 @@ class WorkNode(Struct, kw_only=True):
     parent: str | UnsetType = UNSET
     summary: str
     resolved: bool
+    outcome: Outcome | UnsetType = UNSET  # of a resolved node
     state: Any = UNSET
     properties: dict[str, Any] | UnsetType = UNSET
     context_links: list[str] | UnsetType = UNSET
@@ -341,14 +347,22 @@ class NodeSummary(Struct):
     summary: str
 
 
+class ActionableNode(NodeSummary):
+    """A node that became actionable. `lost` are those of its dependencies that were dropped."""
+
+    lost: list[str] | UnsetType = UNSET
+    lost_total: int | UnsetType = UNSET  # set when there are more than are listed
+
+
 class WorkCounts(Struct):
-    """Numbers of nodes by state. `total` includes the root."""
+    """Numbers of nodes by state. `total` includes the root, and `resolved` the dropped ones."""
 
     total: int
     resolved: int
     unresolved: int
     blocked: int
     actionable: int
+    dropped: int
 
 
 class EvidenceRow(Struct):
@@ -423,9 +437,24 @@ def set_tags(tx: Transaction, n: int, tags: Collection[str]) -> Change | None:
     return changed("tags", before, after)
 
 
-def load_best(tx: Transaction, ns: Iterable[int], *, at_most: int) -> list[NodeSummary]:
-    """Return the ids and summaries of some nodes, best first."""
-    return tx.all(sql.best_of_nodes, NodeSummary, project_id=tx.project.id, ns=to_json_array(ns), at_most=at_most)
+class _ActionableRow(Struct):
+    n: int
+    id: str
+    summary: str
+    has_lost: bool
+
+
+def load_actionable(tx: Transaction, ns: Iterable[int], *, at_most: int) -> list[ActionableNode]:
+    """Return some nodes, best first."""
+    place = {"project_id": tx.project.id}
+    rows = tx.all(sql.best_of_nodes, _ActionableRow, **place, ns=to_json_array(ns), at_most=at_most)
+    nodes = {row.n: ActionableNode(row.id, row.summary) for row in rows}
+    if losing := [row.n for row in rows if row.has_lost]:
+        lost = tx.all(sql.dropped_dependencies, **place, ns=to_json_array(losing), of_each=LOST_MAX)
+        for n, lost_id, total in lost:
+            nodes[n].lost = [*(nodes[n].lost or ()), lost_id]
+            nodes[n].lost_total = total if total > LOST_MAX else UNSET
+    return list(nodes.values())
 
 
 def build_node(row: WorkNodeRow, *, now: str, lean: bool) -> WorkNode:
@@ -433,7 +462,7 @@ def build_node(row: WorkNodeRow, *, now: str, lean: bool) -> WorkNode:
     properties: dict[str, Any] = msgspec.json.decode(row.properties) if row.properties != "{}" else {}
     add_claim_properties(properties, row, now=now)
     add_hold_property(properties, row)
-    node = WorkNode(id=row.id, summary=row.summary, resolved=row.resolved)
+    node = summarize_node(row)
     if row.parent is not None:
         node.parent = row.parent
     if row.state is not None:
@@ -448,11 +477,11 @@ def build_node(row: WorkNodeRow, *, now: str, lean: bool) -> WorkNode:
 
 def summarize_node(row: WorkNodeRow) -> WorkNode:
     """Return a node in its shortest form."""
-    return WorkNode(id=row.id, summary=row.summary, resolved=row.resolved)
+    return WorkNode(id=row.id, summary=row.summary, resolved=row.resolved, outcome=get_outcome(row))
 
 
 def format_evidence(evidence: list[Evidence], *, lean: bool) -> list[Evidence] | UnsetType:
-    """Return evidence for an answer. With `lean`, entries have no agent and time, and an empty list is left out."""
+    """Return evidence for an answer. With `lean`, entries have no agent, time and event; no empty list."""
     if not lean:
         return evidence
     return [Evidence(one.type, one.ref, checked=one.checked, undone=one.undone) for one in evidence] or UNSET
@@ -470,11 +499,30 @@ def load_evidence(tx: Transaction, ns: Collection[int], *, of_each: int) -> dict
     return evidence
 
 
+def describe_evidence(rows: Iterable[EvidenceRow], *, is_moved: bool = False) -> list[dict[str, str]]:
+    """Return evidence for an event, which has its author and time unless it was moved from another node."""
+    return [
+        {"type": row.type, "ref": row.ref}
+        | ({"agent": row.agent, "timestamp": row.at} if is_moved else {})
+        | ({"checked": row.checked} if row.checked else {})
+        for row in rows
+    ]
+
+
 def build_evidence(tx: Transaction, rows: Sequence[EvidenceRow]) -> list[Evidence]:
     """Return stored evidence as it is shown."""
     undone = find_undone_writes(tx, {row.rev for row in rows})
     return [
-        Evidence(row.type, row.ref, row.agent, row.at, row.checked or UNSET, row.rev in undone or UNSET) for row in rows
+        Evidence(
+            row.type,
+            row.ref,
+            row.agent,
+            row.at,
+            row.checked or UNSET,
+            row.rev in undone or UNSET,
+            str(EventPosition(row.rev, 0)) if row.type == NOTE and row.rev is not None else UNSET,
+        )
+        for row in rows
     ]
 
 
@@ -497,3 +545,14 @@ def build_merged(row: MergedTextRow) -> MergedNode:
 def add_evidence(tx: Transaction, rows: Iterable[EvidenceRow]) -> None:
     """Append evidence to nodes."""
     tx.run_many(sql.add_evidence, [{"project_id": tx.project.id, **msgspec.structs.asdict(row)} for row in rows])
+
+
+def list_evidence_after(tx: Transaction, n: int, k: int = 0) -> list[EvidenceRow]:
+    """Return the evidence of a node after its first `k`."""
+    return tx.all(sql.evidence_after, EvidenceRow, project_id=tx.project.id, n=n, k=k)
+
+
+def replace_evidence_after(tx: Transaction, n: int, rows: Sequence[EvidenceRow], k: int = 0) -> None:
+    """Replace the evidence of a node after its first `k`. It is numbered without a gap."""
+    tx.run(sql.remove_evidence_after, project_id=tx.project.id, n=n, k=k)
+    add_evidence(tx, [msgspec.structs.replace(row, node_n=n, k=place) for place, row in enumerate(rows, k + 1)])

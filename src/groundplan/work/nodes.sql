@@ -78,15 +78,65 @@ DELETE FROM work_edges
 INSERT INTO work_evidence (tenant_id, project_id, {evidence})
 VALUES (:tenant_id, :project_id, {evidence:values});
 
+-- name: evidence_after
+-- The evidence of a node after its first :k.
+SELECT {evidence}
+  FROM work_evidence
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+   AND k > :k
+ ORDER BY k;
+
+-- name: remove_evidence_after
+-- Remove the evidence of a node after its first :k.
+DELETE FROM work_evidence
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n = :n
+   AND k > :k;
+
 -- name: best_of_nodes
--- The ids and summaries of some nodes, in the order in which they are offered.
-SELECT c.id, c.summary
-  FROM work_nodes AS c
- WHERE c.tenant_id = :tenant_id
-   AND c.project_id = :project_id
-   AND c.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
- ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n
- LIMIT :at_most;
+-- The ids and summaries of some nodes, in the order in which they are offered, and whether they had a dependency that was
+-- dropped.
+SELECT c.n, c.id, c.summary,
+       EXISTS (SELECT 1
+                 FROM work_edges AS d
+                 JOIN work_nodes AS t
+                   ON t.tenant_id = d.tenant_id
+                  AND t.project_id = d.project_id
+                  AND t.n = d.to_n
+                  AND t.outcome IS NOT NULL
+                WHERE d.tenant_id = :tenant_id
+                  AND d.project_id = :project_id
+                  AND d.from_n = c.n
+                  AND d.type = 'depends_on') AS has_lost
+  FROM (SELECT b.n, b.id, b.summary, b.priority, b.depth, b.changed_rev
+          FROM work_nodes AS b
+         WHERE b.tenant_id = :tenant_id
+           AND b.project_id = :project_id
+           AND b.n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+         ORDER BY b.priority DESC, b.depth DESC, b.changed_rev, b.n
+         LIMIT :at_most) AS c
+ ORDER BY c.priority DESC, c.depth DESC, c.changed_rev, c.n;
+
+-- name: dropped_dependencies
+-- The first dropped nodes that each of some nodes depends on, and how many there are.
+SELECT n, id, total
+  FROM (SELECT d.from_n AS n, t.id, count(*) OVER (PARTITION BY d.from_n) AS total,
+               row_number() OVER (PARTITION BY d.from_n ORDER BY d.to_n) AS place
+          FROM work_edges AS d
+          JOIN work_nodes AS t
+            ON t.tenant_id = d.tenant_id
+           AND t.project_id = d.project_id
+           AND t.n = d.to_n
+           AND t.outcome IS NOT NULL
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.from_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+           AND d.type = 'depends_on') AS placed
+ WHERE place <= :of_each
+ ORDER BY n, place;
 
 -- name: node_by_number
 -- All fields of a node, by its number.

@@ -17,7 +17,7 @@ from groundplan.work.answers import WARNINGS_MAX, Warnings
 from groundplan.work.graph.planned_nodes import NewNode, build_planned_waits
 from groundplan.work.overlaps import WorkInProgress, extract_paths, shorten_path
 from groundplan.work.waiting.cycles import WaitingMoments
-from groundplan.work.waiting.moments import finish_moment, group_steps
+from groundplan.work.waiting.moments import get_finish_moment, group_steps
 
 PAIRS_MAX = 2 * WARNINGS_MAX  # pairs that are reported; the answer has fewer lines
 LOOKUPS_MAX = 20  # paths through existing nodes that are looked for; each may walk through much of the graph
@@ -116,7 +116,7 @@ def _find_orders(tx: Transaction, nodes: Sequence[NewNode]) -> tuple[list[int], 
     """Return for each new node, as bits, the new nodes that it waits for, and the new nodes that wait for it."""
     waits = build_planned_waits(tx, nodes)
     waiters = group_steps((awaited, moment) for moment, targets in waits.items() for awaited in targets)
-    finishes = [finish_moment(node.n) for node in nodes]
+    finishes = [get_finish_moment(node.n) for node in nodes]
     return _collect_behind(waits, finishes), _collect_behind(waiters, finishes)
 
 

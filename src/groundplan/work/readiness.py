@@ -274,6 +274,11 @@ class Readiness:
         self._unstarted.clear()  # these nodes may now be below one of them
 
     @property
+    def auto_resolved(self) -> list[int]:
+        """The nodes that were resolved or dropped with their last open child in this write."""
+        return list(self._auto_resolved)
+
+    @property
     def auto_resolved_parents(self) -> list[int]:
         """The resolved nodes, except features, whose last open child was resolved in this write."""
         return [n for n in self._auto_resolved if not self._states.was_feature(n)]

@@ -14,19 +14,24 @@ from msgspec import Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
+from groundplan.kernel.errors import Conflict
 from groundplan.kernel.links import LinkSource, LinkType, add_links, list_links_from, remove_links_of_many
 from groundplan.kernel.operations.registry import Effect, declare
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import quote_text
 from groundplan.work.events import WorkOp
 from groundplan.work.kinds import FEATURE, get_feature_of_children, get_priority
 from groundplan.work.nodes import (
     DEPENDS_ON,
+    EvidenceRow,
     WorkNodeRow,
     add_edge,
+    add_evidence,
     add_tags,
     fetch_node,
     index_summary,
+    list_evidence_after,
     list_open_nodes,
     load_nodes_by_id,
     load_tags,
@@ -41,6 +46,15 @@ from groundplan.work.waiting.order import make_child_key
 T = TypeVar("T")
 
 sql = load_queries(__file__)
+
+
+class TakenMeanwhile(Conflict):
+    """Another node got what a node had when it was removed."""
+
+    code = "taken_meanwhile"
+
+    def __init__(self, node_id: str, what: str) -> None:
+        super().__init__(f"node {node_id} cannot come back: {what} is another node's by now", node_id=node_id)
 
 
 class SubtreeRow(Struct):
@@ -79,14 +93,45 @@ class KeptEdge(NamedTuple):
     to_id: str
 
 
+class KeptSection(Struct):
+    """A section of a removed node."""
+
+    id: str
+    node_n: int
+    ordinal: int
+    version: int
+    title: str
+    usage_description: str
+    content_format: str
+    content: str
+    created_at: str
+    created_by: str
+    modified_at: str
+    modified_by: str
+
+
+class KeptImport(NamedTuple):
+    """An imported item that is a removed node, and what the import said about it."""
+
+    node_n: int
+    tool: str
+    source_id: str
+    digest: str
+    base: str
+
+
 class NodeContent(Struct):
-    """What a removed node held."""
+    """What a removed node held. A merge moves evidence and sections to its target."""
 
     row: WorkNodeRow
     parent: str
     tags: list[str]
     edges: list[KeptEdge]
     links: dict[LinkType, list[str]]
+    aliases: list[str]
+    imports: list[KeptImport]
+    evidence: list[EvidenceRow] = []
+    sections: list[KeptSection] = []
 
 
 class TargetContent(Struct):
@@ -109,8 +154,6 @@ class MergedContent(Struct):
     children: list[int]
     edges_to: list[EdgeRow]
     sections: list[tuple[str, int]]  # id and ordinal
-    aliases: list[str]
-    imports: list[tuple[str, str]]  # tool and item
     merged: list[str]  # the ids of the nodes that had been merged into it
 
 
@@ -221,11 +264,16 @@ class NodeIds(Struct):
 
 
 def remove(tx: Transaction, request: RemoveNodes) -> NodeIds:
-    """Remove nodes, and keep what they held."""
+    """Remove nodes, and keep what they held. An item that was one of them counts as never imported."""
     rows = load_nodes_by_id(tx, request.nodes)
     readiness = Readiness(tx, decision=None)
+    ns = [row.n for row in rows.values()]
+    sections = _load_sections(tx, ns)
     for content in _collect_contents(tx, rows.values()):
+        content.evidence = list_evidence_after(tx, content.row.n) if content.row.evidence_total else []
+        content.sections = sections.get(content.row.n, [])
         _keep(tx, content.row.id, content)
+    tx.run(sql.forget_imports_of, project_id=tx.project.id, ns=to_json_array(ns))
     lost: dict[int, int] = {}
     removed_ns = {row.n for row in rows.values()}
     for row in rows.values():
@@ -259,9 +307,7 @@ def keep_merged(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> No
             ),
             tx.scalars(sql.children, **of_source),
             _list_edges(tx, sql.edges_to, source),
-            [(section_id, ordinal) for section_id, ordinal in tx.all(sql.sections_of, **of_source)],
-            tx.scalars(sql.aliases_of, **of_source),
-            [(tool, item) for tool, item in tx.all(sql.imports_of, **of_source)],
+            [(section.id, section.ordinal) for section in _load_sections(tx, [source.n]).get(source.n, ())],
             tx.scalars(sql.merged_into, **of_source),
         ),
     )
@@ -279,19 +325,43 @@ def _list_links(tx: Transaction, node_ids: Iterable[str]) -> dict[str, dict[Link
     return links
 
 
+def _load_sections(tx: Transaction, ns: Iterable[int]) -> dict[int, list[KeptSection]]:
+    sections: dict[int, list[KeptSection]] = {}
+    for section in tx.all(sql.sections_of, KeptSection, project_id=tx.project.id, ns=to_json_array(ns)):
+        sections.setdefault(section.node_n, []).append(section)
+    return sections
+
+
 def _collect_contents(tx: Transaction, rows: Collection[WorkNodeRow]) -> list[NodeContent]:
     ns = [row.n for row in rows]
+    of_nodes = {"project_id": tx.project.id, "ns": to_json_array(ns)}
     tags = load_tags(tx, ns)
     edges: dict[int, list[KeptEdge]] = {}
-    for edge in tx.all(sql.edges_with_ids, KeptEdge, project_id=tx.project.id, ns=to_json_array(ns)):
+    for edge in tx.all(sql.edges_with_ids, KeptEdge, **of_nodes):
         edges.setdefault(edge.from_n, []).append(edge)
+    aliases: dict[int, list[str]] = {}
+    for n, alias in tx.all(sql.aliases_of, **of_nodes):
+        aliases.setdefault(n, []).append(alias)
+    imports: dict[int, list[KeptImport]] = {}
+    for item in tx.all(sql.imports_of, KeptImport, **of_nodes):
+        imports.setdefault(item.node_n, []).append(item)
     links = _list_links(tx, [row.id for row in rows])
     contents = []
     for row in rows:
         assert row.parent_n is not None  # noqa: S101 - it is not the root
         parent = fetch_node(tx, row.parent_n).id
         kept = msgspec.structs.replace(row, priority=0.0)  # follows from the properties; JSON has no -Infinity
-        contents.append(NodeContent(kept, parent, tags.get(row.n, []), edges.get(row.n, []), links.get(row.id, {})))
+        contents.append(
+            NodeContent(
+                kept,
+                parent,
+                tags.get(row.n, []),
+                edges.get(row.n, []),
+                links.get(row.id, {}),
+                aliases.get(row.n, []),
+                imports.get(row.n, []),
+            )
+        )
     return contents
 
 
@@ -310,6 +380,7 @@ def restore(tx: Transaction, request: RestoreNodes) -> NodeIds:
 
     Raises:
         NotFound: the parent of a node is gone, or a node to which an edge led.
+        TakenMeanwhile: another node has an alias or an imported item of one of them.
         CycleDetected: a node would wait for itself.
     """
     contents = sorted(load_kept(tx, request.nodes, NodeContent).values(), key=lambda content: content.row.depth)
@@ -317,6 +388,7 @@ def restore(tx: Transaction, request: RestoreNodes) -> NodeIds:
     for content in contents:
         insert_again(tx, readiness, content)
         add_links(tx, _iter_links(content))
+        _return_belongings(tx, content)
         tx.record(WorkOp.RESTORED, content.row.id, changed("deleted", True, None))
     for content in contents:
         for edge in content.edges:  # a node to which one leads may have been merged since
@@ -325,6 +397,19 @@ def restore(tx: Transaction, request: RestoreNodes) -> NodeIds:
     readiness.check_for_loops([content.row.n for content in contents])
     readiness.settle()
     return NodeIds([content.row.id for content in contents])
+
+
+def _return_belongings(tx: Transaction, content: NodeContent) -> None:
+    """Give a restored node its evidence, sections, aliases and imported items."""
+    place = {"project_id": tx.project.id, "n": content.row.n}
+    add_evidence(tx, content.evidence)
+    tx.run_many(sql.restore_section, [place | msgspec.structs.asdict(section) for section in content.sections])
+    for alias in content.aliases:
+        if not tx.run(sql.restore_alias, **place, alias=alias):
+            raise TakenMeanwhile(content.row.id, f"the name {quote_text(alias)}")
+    for item in content.imports:
+        if not tx.run(sql.restore_import, **place, **item._asdict()):
+            raise TakenMeanwhile(content.row.id, f"the item {quote_text(item.source_id)} of {item.tool}")
 
 
 def _iter_links(content: NodeContent) -> Iterator[tuple[LinkSource, LinkType, str]]:

@@ -37,13 +37,14 @@ DELETE FROM work_section_tags
                          AND s.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns)));
 
 -- name: record_deleted_sections
--- Record the sections of some nodes as deleted.
+-- Record the sections of some nodes as deleted. One may have been deleted before, and brought back.
 INSERT INTO work_deleted (tenant_id, id, project_id, thing)
 SELECT s.tenant_id, s.id, s.project_id, 'section'
   FROM work_sections AS s
  WHERE s.tenant_id = :tenant_id
    AND s.project_id = :project_id
-   AND s.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
+   AND s.node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+    ON CONFLICT DO NOTHING;
 
 -- name: remove_sections_of
 -- Delete the sections of some nodes.
@@ -149,31 +150,41 @@ SELECT c.n
  ORDER BY c.n;
 
 -- name: sections_of
--- The sections of a node, in their order.
-SELECT id, ordinal
+-- The sections of some nodes, in their order.
+SELECT id, node_n, ordinal, version, title, usage_description, content_format, content,
+       created_at, created_by, modified_at, modified_by
   FROM work_sections
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
-   AND node_n = :n
- ORDER BY ordinal;
+   AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+ ORDER BY node_n, ordinal;
 
 -- name: aliases_of
--- The aliases of a node.
-SELECT alias
+-- The aliases of some nodes.
+SELECT node_n, alias
   FROM work_aliases
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
-   AND node_n = :n
- ORDER BY alias;
+   AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+ ORDER BY node_n, alias;
 
 -- name: imports_of
--- The imported items that are a node.
-SELECT tool, source_id
+-- The imported items that are some nodes, and what the import said about them.
+SELECT node_n, tool, source_id, digest, base
   FROM work_imports
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id
-   AND node_n = :n
- ORDER BY tool, source_id;
+   AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+ ORDER BY node_n, tool, source_id;
+
+-- name: forget_imports_of
+-- Forget what imports said about some nodes. Without a base, an item counts as never imported.
+UPDATE work_imports
+   SET node_n = NULL,
+       base = ''
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND node_n IN (SELECT CAST(value AS bigint) FROM each(:ns));
 
 -- name: merged_into
 -- The ids of the nodes that were merged into a node.
@@ -195,6 +206,31 @@ VALUES (:tenant_id, :project_id, {position:values}, {content:values}, {progress:
 -- Add the task counters of a feature again.
 INSERT INTO work_features (tenant_id, project_id, n, tasks, tasks_closed, tasks_dropped)
 VALUES (:tenant_id, :project_id, :n, 0, 0, 0);
+
+-- name: restore_section
+-- Insert a section of a removed node again.
+INSERT INTO work_sections (tenant_id, project_id, id, node_n, ordinal, version, title, usage_description,
+                           content_format, content, created_at, created_by, modified_at, modified_by)
+VALUES (:tenant_id, :project_id, :id, :n, :ordinal, :version, :title, :usage_description, :content_format, :content,
+        :created_at, :created_by, :modified_at, :modified_by);
+
+-- name: restore_alias
+-- Give an alias back to a node. No row means that another node of the project has it.
+INSERT INTO work_aliases (tenant_id, project_id, alias, node_n)
+VALUES (:tenant_id, :project_id, :alias, :n)
+    ON CONFLICT DO NOTHING;
+
+-- name: restore_import
+-- Record again that an imported item is a node. No row means that it was imported again.
+UPDATE work_imports
+   SET node_n = :n,
+       digest = :digest,
+       base = :base
+ WHERE tenant_id = :tenant_id
+   AND project_id = :project_id
+   AND tool = :tool
+   AND source_id = :source_id
+   AND base = '';
 
 -- name: referring_nodes
 -- The ids of the children of some nodes, and of the nodes with an edge to them.

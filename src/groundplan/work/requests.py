@@ -9,17 +9,18 @@ import msgspec
 from msgspec import Meta
 
 from groundplan.kernel.errors import Invalid, NextStep
-from groundplan.kernel.input_gate.text_limits import MaxBytes
+from groundplan.kernel.input_gate.text_limits import MaxBytes, NotBlank
 from groundplan.kernel.wording import ArgumentPath, format_argument_path, invalid_argument
 
 PROPERTIES_BYTES_MAX = STATE_BYTES_MAX = 32_768
 LINKS_MAX = 50
 TAGS_MAX = 50  # per node
 SECTIONS_MAX = 100  # per node
+CLAIMANT_PROPERTY = "_claimed_by"  # the property that shows a claim
 RESERVED_PREFIX = "_"  # the first character of properties that only the engine sets
 
 NodeRef = Annotated[str, Meta(min_length=1, max_length=255)]
-Summary = Annotated[str, Meta(min_length=1), MaxBytes(4096)]
+Summary = Annotated[str, NotBlank(), MaxBytes(4096)]
 Link = Annotated[str, Meta(min_length=1), MaxBytes(4096)]
 Links = Annotated[list[Link], Meta(max_length=LINKS_MAX)]
 EvidenceRef = Annotated[str, MaxBytes(4096)]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Annotated, NamedTuple
 
-import msgspec
 from msgspec import Meta, Struct
 
 from groundplan.kernel.access import Permission, Role
@@ -19,22 +18,23 @@ from groundplan.kernel.links import LINKS_MAX, LinkSource, move_links
 from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work.answers import SideEffects, Warnings, add_side_effects, join_names
+from groundplan.work.answers import NAMES_MAX, SideEffects, Warnings, add_side_effects, join_names
 from groundplan.work.claims import enforce_claims, is_claimed_by_another
 from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import is_same_json
 from groundplan.work.kinds import DROPPED, FEATURE, ROOT_N
 from groundplan.work.nodes import (
     DEPENDS_ON,
-    EvidenceRow,
     WorkNodeRow,
     add_edge,
-    add_evidence,
+    describe_evidence,
     fetch_node,
     list_claim_end,
+    list_evidence_after,
     list_open_nodes,
     load_tags,
     remove_edge,
+    replace_evidence_after,
     save_node,
     set_tags,
     touch,
@@ -135,11 +135,6 @@ class ClaimRow(NamedTuple):
     claimed_until: str | None
 
 
-def find_open_subtree(tx: Transaction, node: WorkNodeRow) -> list[int]:
-    """Return the numbers of a node and its open descendants."""
-    return [row.n for row in _load_open_rows(tx, node)]
-
-
 def _load_open_rows(tx: Transaction, node: WorkNodeRow) -> list[OpenRow]:
     """Return a node and its open descendants."""
     return tx.all(sql.open_subtree, OpenRow, project_id=tx.project.id, n=node.n)
@@ -152,12 +147,12 @@ def refuse_root_drop(tx: Transaction) -> None:
         raise RootNotAllowed("dropped by anybody but an owner", next_steps=archive)
 
 
-def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, *, decision: str | None) -> str:
-    """Resolve a node and its open descendants with the reason as evidence, and return the result in words."""
+def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, *, decision: str | None) -> list[int]:
+    """Resolve a node and its open descendants with the reason as evidence, and return their numbers."""
     if node.n == ROOT_N:
         refuse_root_drop(tx)
     if node.resolved:  # and so is everything below it
-        return "already resolved"
+        return []
     rows = _load_open_rows(tx, node)
     parents = {row.n: row.parent_n for row in rows}
     _end_claims(tx, readiness, parents)
@@ -178,7 +173,13 @@ def drop(tx: Transaction, readiness: Readiness, node: WorkNodeRow, reason: str, 
     for node_id, ended in sorted(ends.items()):
         tx.record(WorkOp.DROPPED, node_id, *changes, *ended, decision=decision)
     readiness.propagate_resolved(parents)
-    return "dropped" if len(rows) == 1 else f"dropped with {len(rows) - 1} below"
+    return list(parents)
+
+
+def _describe_drop(dropped: Sequence[int]) -> str:
+    if not dropped:
+        return "already resolved"
+    return "dropped" if len(dropped) == 1 else f"dropped with {len(dropped) - 1} below"
 
 
 def _end_claims(tx: Transaction, readiness: Readiness, ns: Container[int]) -> None:
@@ -319,14 +320,12 @@ def _move_hold(tx: Transaction, readiness: Readiness, source: WorkNodeRow, targe
 
 
 def _append_evidence(tx: Transaction, source: WorkNodeRow, target: WorkNodeRow) -> list[Change]:
-    rows = tx.all(sql.evidence_of_node, EvidenceRow, project_id=tx.project.id, n=source.n)
+    rows = list_evidence_after(tx, source.n)
     if not rows:
         return []
-    tx.run(sql.remove_evidence, project_id=tx.project.id, n=source.n)
-    numbered = enumerate(rows, target.evidence_total + 1)
-    add_evidence(tx, [msgspec.structs.replace(row, node_n=target.n, k=k) for k, row in numbered])
-    added = [{"type": row.type, "ref": row.ref, "agent": row.agent, "timestamp": row.at} for row in rows]
-    return [changed("evidence", None, added)]
+    replace_evidence_after(tx, source.n, [])
+    replace_evidence_after(tx, target.n, rows, target.evidence_total)
+    return [changed("evidence", None, describe_evidence(rows, is_moved=True))]
 
 
 def _remove_source(
@@ -462,6 +461,7 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
     readiness = Readiness(tx, decision=request.decision)
     warnings = Warnings()
     details = []
+    dropped: list[int] = []
     first = _first_node(request)
     for operation in request.operations:
         match operation:
@@ -475,24 +475,41 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
                 target = _fetch_destination(tx, operation.target, node)
                 _warn_about_properties(warnings, node, target)
                 if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
-                    warnings.add_ended_claims({node.id: str(node.claimed_by)}, verb="merged")
+                    warnings.add_claims({node.id: str(node.claimed_by)}, verb="merged")
                 result = merge(tx, readiness, node, target, decision=request.decision)
                 details.append(OperationResult("merge", node.id, result))
             case Drop():
                 node = _fetch_named(tx, operation.node_id, beside=first)
-                result = drop(tx, readiness, node, operation.reason, decision=request.decision)
-                details.append(OperationResult("drop", node.id, result))
+                ended = drop(tx, readiness, node, operation.reason, decision=request.decision)
+                dropped += ended
+                details.append(OperationResult("drop", node.id, _describe_drop(ended)))
+    if dropped:
+        _warn_about_dependents(tx, warnings, [*dropped, *readiness.auto_resolved])
     return add_side_effects(Restructured(applied=len(details), details=details), tx, readiness, warnings)
+
+
+def _warn_about_dependents(tx: Transaction, warnings: Warnings, dropped: Sequence[int]) -> None:
+    """Warn about dropped nodes for which others wait, which are open after the whole request."""
+    waiting: dict[str, list[str]] = {}
+    totals: dict[str, int] = {}
+    parameters = {"project_id": tx.project.id, "ns": to_json_array(dropped), "of_each": NAMES_MAX}
+    for dropped_id, waiting_id, total in tx.all(sql.open_dependents, **parameters):
+        waiting.setdefault(dropped_id, []).append(waiting_id)
+        totals[dropped_id] = total
+    for dropped_id, ids in waiting.items():
+        more = f" and {totals[dropped_id] - len(ids)} more" if totals[dropped_id] > len(ids) else ""
+        warnings.add(dropped_id, f"dropped while others wait for it: {', '.join(ids)}{more}")
 
 
 def _warn_about_properties(warnings: Warnings, source: WorkNodeRow, target: WorkNodeRow) -> None:
     """Warn about properties of a source that the target does not get."""
     target_properties = target.properties_value
-    names = [
+    # Sorted, because an undo may have changed their order.
+    names = sorted(
         name
         for name, value in source.properties_value.items()
         if name != DESCRIPTION and not is_same_json(value, target_properties.get(name))
-    ]
+    )
     if names:
         warnings.add(source.id, f"its properties {join_names(names)} are not taken over by {target.id}")
 

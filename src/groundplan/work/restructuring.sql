@@ -37,6 +37,30 @@ SELECT c.n, c.id, c.claimed_by, c.claimed_until
    AND c.claimed_by <> :actor_id
    AND coalesce(c.claimed_until > :now, true);
 
+-- name: open_dependents
+-- The first open nodes that depend on each of some dropped nodes, and how many there are.
+SELECT dropped_id, waiting_id, total
+  FROM (SELECT t.id AS dropped_id, c.id AS waiting_id, d.to_n,
+               count(*) OVER (PARTITION BY d.to_n) AS total,
+               row_number() OVER (PARTITION BY d.to_n ORDER BY d.from_n) AS place
+          FROM work_edges AS d
+          JOIN work_nodes AS t
+            ON t.tenant_id = d.tenant_id
+           AND t.project_id = d.project_id
+           AND t.n = d.to_n
+           AND t.outcome IS NOT NULL
+          JOIN work_nodes AS c
+            ON c.tenant_id = d.tenant_id
+           AND c.project_id = d.project_id
+           AND c.n = d.from_n
+           AND NOT c.resolved
+         WHERE d.tenant_id = :tenant_id
+           AND d.project_id = :project_id
+           AND d.to_n IN (SELECT CAST(value AS bigint) FROM each(:ns))
+           AND d.type = 'depends_on') AS placed
+ WHERE place <= :of_each
+ ORDER BY to_n, place;
+
 -- name: add_evidence_to_all
 -- Append the same evidence to many nodes.
 INSERT INTO work_evidence (tenant_id, project_id, {evidence})
@@ -82,22 +106,6 @@ SELECT d.from_n, d.type, d.to_n, o.id AS other_id, NOT o.resolved AS other_is_op
  WHERE d.tenant_id = :tenant_id
    AND d.project_id = :project_id
    AND d.to_n = :n;
-
--- name: evidence_of_node
--- All evidence of a node, oldest first.
-SELECT {evidence}
-  FROM work_evidence
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND node_n = :n
- ORDER BY k;
-
--- name: remove_evidence
--- Remove the evidence of a node that is merged into another.
-DELETE FROM work_evidence
- WHERE tenant_id = :tenant_id
-   AND project_id = :project_id
-   AND node_n = :n;
 
 -- name: remove_node
 -- Remove a node that was merged into another or deleted.

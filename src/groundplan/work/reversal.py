@@ -18,17 +18,19 @@ from groundplan.work.events import WorkOp
 from groundplan.work.graph.update import is_same_json, refuse_open_children
 from groundplan.work.kinds import ACTIVE, FEATURE, get_complexity, get_priority
 from groundplan.work.nodes import WorkNodeRow, fetch_node, load_nodes_by_id, save_node, set_tags
+from groundplan.work.notes import set_notes_back
 from groundplan.work.positions import sort_from_below
 from groundplan.work.readiness import Readiness
 from groundplan.work.requests import encode_links, encode_properties, encode_state
 
-RESOLVED, STATUS, TAGS, PROPERTIES = "resolved", "status", "tags", "properties."
+RESOLVED, STATUS, TAGS, NOTES, PROPERTIES = "resolved", "status", "tags", "notes", "properties."
 CLAIM = ("claimed_by", "claimed_at", "claimed_until")
 COLUMNS = (RESOLVED, "outcome", STATUS, "summary", "held_reason", "blocked_reason", *CLAIM)
 LINK_LISTS = (LinkType.SERVES, LinkType.RESTS_ON)
 FIELDS = frozenset({*COLUMNS, "state", "context_links", TAGS, *LINK_LISTS})  # and properties, each by its name
 
-Fields = Mapping[str, Any]  # of one node, by the names of changes
+# Of one node, by the names of changes; `notes` has the steps that lead back, in order.
+Fields = Mapping[str, Any]
 
 
 def set_back(tx: Transaction, readiness: Readiness, nodes: Mapping[str, Fields], *, is_strict: bool = False) -> None:
@@ -85,8 +87,9 @@ def _choose_op(changes: Sequence[Change]) -> WorkOp:
 
 
 def _replace_fields(tx: Transaction, row: WorkNodeRow, fields: Fields) -> list[Change]:
-    """Change the fields of a row, and the tags and links of its node; return the changes."""
-    changes: list[Change] = []
+    """Change the fields of a row, and the notes, tags and links of its node; return the changes."""
+    steps = (set_notes_back(tx, row, step) for step in fields.get(NOTES, ()))
+    changes = [change for change in steps if change is not None]
     for name in COLUMNS:
         if name in fields and (value := getattr(row, name)) != fields[name]:
             changes.append(changed(name, value, fields[name]))

@@ -33,6 +33,7 @@ COUNT_NAMES = (
     "made",
     "total",
     "resolved",
+    "dropped",
     "blocked",
     "actionable",
     "features",
@@ -203,7 +204,13 @@ def _list_counts(flags: int) -> tuple[str, ...]:
     """Return the names of the project's counts that include a node with these flags, without the counts of tasks."""
     if flags & IS_ABSENT:
         return ()
-    states = {"features": IS_FEATURE, "resolved": RESOLVED, "blocked": BLOCKED, "actionable": READY}
+    states = {
+        "features": IS_FEATURE,
+        "resolved": RESOLVED,
+        "dropped": DROPPED,
+        "blocked": BLOCKED,
+        "actionable": READY,
+    }
     return ("total", *(name for name, flag in states.items() if flags & flag))
 
 

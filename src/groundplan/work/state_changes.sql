@@ -4,6 +4,7 @@ UPDATE work_projects
    SET last_n = last_n + :made,
        total = total + :total,
        resolved = resolved + :resolved,
+       dropped = dropped + :dropped,
        blocked = blocked + :blocked,
        actionable = actionable + :actionable,
        features = features + :features,

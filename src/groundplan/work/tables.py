@@ -25,6 +25,7 @@ TABLES = (
             "last_n",
             "total",
             "resolved",
+            "dropped",
             "blocked",
             "actionable",
             "pipelines",

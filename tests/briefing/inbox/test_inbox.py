@@ -81,7 +81,7 @@ def draw(ada: Session, project: str = "atlas") -> PurposeClient:
 
 def fill(ada: Session, clock: ManualClock) -> None:
     """Create something of each kind that waits, in the project atlas."""
-    ada.call("work.open", project="atlas", policies={"publish_gates": "AB"})
+    ada.call("work.open", project="atlas", policies={"publish_gates": "AB", "claim_minutes_people": 60})
     purpose = draw(ada)
     purpose.edit(op("add_assumption", node="OP1", assumption_text="The soil is soft"))
     purpose.record(
@@ -283,6 +283,28 @@ def test_a_suggestion_in_a_partial_run_is_decided_at_once_in_a_draft_of_it(ada: 
     assert client.view(runId=draft).inputs_by_pointer["/a"].value_number == 2
 
 
+@pytest.mark.parametrize("decision", ["accept", "reject"])
+def test_a_suggestion_that_was_decided_in_force_waits_in_no_older_copy(
+    ada: Session, clock: ManualClock, decision: str
+) -> None:
+    client = suggest(ada, "atlas", "/a", "/b")
+    client.commit()
+    clock.move(minutes=1)
+    client.draft()
+    older = client.run
+    for _ in range(2):  # also not after another commit
+        clock.move(minutes=1)
+        client.draft()
+        waiting = [one.id for one in client.suggestions() if one.pointer == "/a"]
+        if waiting:
+            client.edit(**{decision: waiting})
+        client.commit()
+
+    assert [(item.ref, item.action.arguments["runId"]) for item in read(ada, project="atlas")] == [("/b", older)]
+    client.call("context.commit", runId=older)
+    assert [item.ref for item in read(ada, project="atlas")] == ["/b"]
+
+
 def test_a_long_value_is_shortened(ada: Session) -> None:
     client = suggest(ada, "atlas", "/a")
     client.write("/long", "x" * 20_000)
@@ -365,6 +387,7 @@ def test_a_refuted_assumption_waits_until_a_decision_about_it_is_recorded(ada: S
 def test_a_claim_waits_in_its_last_quarter_after_its_end_and_when_it_is_held_for_long(
     session_of: Callable[..., Session], ada: Session, clock: ManualClock
 ) -> None:
+    ada.call("work.open", project="atlas", policies={"claim_minutes_people": 60})
     ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "dig"}])
     (offer,) = ada.call("work.next", project="atlas", claim=True).nodes
     ben = session_of(local_actor("ben", kind=ActorKind.PERSON))
@@ -392,6 +415,7 @@ def test_a_claim_waits_in_its_last_quarter_after_its_end_and_when_it_is_held_for
 def test_a_lapsed_claim_can_be_taken_over_by_the_action(
     session_of: Callable[..., Session], ada: Session, clock: ManualClock
 ) -> None:
+    ada.call("work.open", project="atlas", policies={"claim_minutes_people": 60})
     ada.call("work.plan", project="atlas", nodes=[{"ref": "a", "summary": "dig"}])
     ada.call("work.next", project="atlas", claim=True)
     clock.move(hours=2)
@@ -445,6 +469,26 @@ def test_a_required_fact_without_a_value_waits_at_once_and_until_it_has_one(ada:
     assert in_force.action.arguments["runId"] == item.action.arguments["runId"]
     assert in_draft.action.arguments["runId"] == facts.run != item.action.arguments["runId"]
     assert read(ada, project="atlas") == []
+
+
+def test_a_fact_that_was_set_in_force_since_a_draft_copied_it_waits_no_more_unless_the_draft_cleared_it(
+    ada: Session, clock: ManualClock
+) -> None:
+    facts = ContextClient(ada)
+    facts.draft()
+    facts.write("/colour", label="Colour", required=True, valueKind="string")
+    facts.write("/size", 3, required=True)
+    facts.commit(allowPartial=True)
+    clock.move(minutes=1)
+    older, newer = facts.draft(), facts.draft()
+    facts.edit(inputs=[{"pointer": "/colour", "value": "red"}])
+    facts.commit()
+
+    assert read(ada, project="atlas") == []
+    facts.edit(runId=older, inputs=[{"pointer": "/size", "value": None}])
+    (cleared,) = read(ada, project="atlas")
+    assert (cleared.ref, cleared.action.arguments["runId"]) == ("/size", older)
+    assert facts.view_in_force().run.id == newer
 
 
 def test_missing_facts_come_in_pages_without_a_repetition(ada: Session, clock: ManualClock) -> None:

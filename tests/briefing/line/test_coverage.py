@@ -82,6 +82,18 @@ def test_files_of_recent_work_are_covered_by_atoms(plan: PlanClient) -> None:
     assert plan.coverage().uncovered_files == ["docs/map.md", "src/pump.py"]
 
 
+def test_a_pattern_of_work_is_the_folder_that_it_begins_with(plan: PlanClient) -> None:
+    links = ["src/web/**", "src/drill/*.py", "docs/", "**/*.md", "*.toml"]
+    plan.work.update("rent", add_context_links=links)
+    task = plan.work["rent"]
+    atom = {"entityType": "atom", "projectId": "atlas", "name": "Drills", "knowledge": "They drill."}
+    plan.session.call("knowledge.create", **atom, paths=["src/drill/deep.py"], createdByTaskId=task)
+
+    assert plan.coverage().uncovered_files == ["docs/", "src/web/"]
+    (note,) = plan.session.call("work.context", node_id=task, budget=800).briefing.knowledge
+    assert note.name == "Drills"
+
+
 def test_the_version_in_force_decides_and_a_draft_beside_it_does_not_count(plan: PlanClient) -> None:
     plan.purpose.publish()
     plan.purpose.draft()

@@ -31,6 +31,19 @@ def test_work_is_followed_over_the_ancestor_that_has_the_links(plan: PlanClient)
     assert (line.direction, line.goals, line.dead_ends) == ("up", ["G1"], [])
 
 
+def test_a_dependency_leads_from_what_is_needed_to_what_needs_it(plan: PlanClient) -> None:
+    plan.purpose.edit(add_node("OUTCOME", "near", ref="near"), add_edge("OC1", "near", edge_type="DEPENDS_ON"))
+
+    line = plan.line("OC2", "up")
+
+    assert [(step.ref, link.by, link.ref) for step in line.chain for link in step.to] == [
+        ("OC2", "NEEDED_BY", "OC1"),
+        ("OC1", "CONTRIBUTES_TO", "G1"),
+    ]
+    assert "OC2 to OC1, is needed by" in plan.line("OC2", "up", format="svg").svg
+    assert "is needed by" in plan.line("OC2", "up", format="markdown").markdown
+
+
 def test_own_links_count_before_those_of_an_ancestor(plan: PlanClient) -> None:
     plan.link(phase="AC1", drill="OC1")
 

@@ -211,3 +211,57 @@ def test_an_archived_project_is_searched_only_by_name(ada: Session) -> None:
 def test_the_words_of_a_deleted_row_are_not_found(ada: Session, ids: dict[str, str]) -> None:
     ada.call("knowledge.delete", entityType="atom", id=ids["atom"], version=1)
     assert find(ada, "twice") == []
+
+
+def test_every_text_of_a_theory_and_of_what_was_recorded_about_it_is_found(ada: Session, engine: Engine) -> None:
+    edge = {"source": "AC1", "target": "G1"}
+    operations: list[dict[str, Any]] = [
+        {"op": "add_node", "node_type": "ACTIVITY", "title": "Sound", "narrative": "wuthering", "owner": "Wilhelmina"},
+        {"op": "add_edge", **edge, "mechanism": "xylophones warn"},
+        {"op": "add_edge", **edge, "edge_type": "CAUSES", "mechanism": "yodelling warns"},
+        {"op": "add_assumption", **edge, "edge_type": "CAUSES", "assumption_text": "zithers sound"},
+        {"op": "add_indicator", "node": "AC1", "name": "Fathoms", "method": "quadrants", "frequency": "quinquennial"},
+    ]
+    ada.call("purpose.edit", project="atlas", operations=operations)
+    ada.call(
+        "purpose.record",
+        project="atlas",
+        decisions=[{"text": "Jettison", "rationale": "jackstaffs", "outcome": "jibs"}],
+        requests=[{"question": "Which keelson?"}],
+        reviews=[{"assumption": "AS1", "status": "holding", "reason": "lugsails", "evidence": "larboard"}],
+        waivers=[{"code": "GA_MECHANISM", "refs": [], "reason": "mizzen", "owner": "ada", "due": "2999-01-01"}],
+        measurements=[{"indicator": "IN1", "value": 3, "as_of": "2026-01-02", "source": "nautilus", "note": "oakum"}],
+    )
+    ada.call("purpose.record", project="atlas", measurements=[{"indicator": "IN1", "value": 4, "as_of": "2026-01-03"}])
+
+    assert {word: [ref for _, ref in find(ada, word)] for word in THEORY_WORDS} == THEORY_WORDS
+    refs = [ref for word in RECORDED_WORDS for _, ref in find(ada, word)]
+    assert len(refs) == len(RECORDED_WORDS)
+    assert len({ref.partition(".")[0] for ref in refs}) == 1  # the positions of one write
+
+
+THEORY_WORDS = {
+    "wuthering": ["AC1"],
+    "wilhelmina": ["AC1"],
+    "xylophones": ["AC1->G1"],
+    "yodelling": ["AC1->G1/CAUSES"],
+    "zithers": ["AS2"],
+    "quadrants": ["IN2"],
+    "quinquennial": ["IN2"],
+}
+RECORDED_WORDS = (
+    *("jettison", "jackstaffs", "jibs", "keelson", "lugsails", "larboard", "mizzen", "nautilus", "oakum"),
+)
+
+
+def test_the_name_of_a_published_version_is_found(ada: Session) -> None:
+    operations = [
+        {"op": "add_node", "node_type": "OUTCOME", "title": "Charts", "ref": "oc"},
+        {"op": "add_node", "node_type": "OUTPUT", "title": "Sheets", "ref": "op"},
+        {"op": "add_edge", "source": "op", "target": "oc"},
+        {"op": "add_edge", "source": "oc", "target": "G1"},
+    ]
+    ada.call("purpose.edit", project="atlas", operations=operations)
+    ada.call("purpose.publish", project="atlas", label="Equinox")
+
+    assert find(ada, "equinox") == [("purpose", "v1")]

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec import UNSET
 
 from groundplan.catalog import OPERATIONS
 from groundplan.kernel.actors import ActorKind, local_actor
@@ -377,6 +378,22 @@ def test_an_undo_says_what_it_did_as_a_sentence(ada: Session, ids: dict[str, str
     assert undo(ada, redo=True).text == f"Did again {event}: updated {ids['coast']}"
 
 
+def test_the_sentence_names_the_item_that_others_were_removed_with(ada: Session, ids: dict[str, str]) -> None:
+    edit(ada, {"op": "remove_node", "node": "G1"})
+    event = last_event(ada).partition(".")[0] + ".0"
+
+    assert undo(ada).text.startswith(f"Undid {event}: removed node G1 and ")
+
+
+def test_the_sentence_of_a_redo_is_about_the_change_and_not_about_its_undo(ada: Session, ids: dict[str, str]) -> None:
+    new = plan(ada, {"ref": "x", "summary": "New"})["x"]
+    event = last_event(ada)
+
+    assert undo(ada).text == f"Undid {event}: created {new}"
+    assert undo(ada, redo=True).text == f"Did again {event}: created {new}"
+    assert undo(ada).text == f"Undid {event}: created {new}"
+
+
 def test_redo_with_an_event_is_refused(ada: Session, ids: dict[str, str]) -> None:
     set_summary(ada, ids, "one")
 
@@ -493,7 +510,6 @@ def test_an_edit_of_an_earlier_draft_is_not_undone_in_a_later_one(ada: Session, 
 @pytest.mark.parametrize(
     ("operation", "arguments"),
     [
-        ("work.update", {"updates": [{"node_id": "{coast}", "add_evidence": [{"type": "note", "ref": "x"}]}]}),
         ("knowledge.delete", {"entityType": "atom", "id": "{atom}", "version": 1}),
         ("purpose.record", {"project": "atlas", "decisions": [{"text": "x", "rationale": "y"}]}),
         ("context.commit", {"runId": "{run}"}),
@@ -508,11 +524,27 @@ def test_what_has_no_inverse_is_refused_with_a_reason(
 
 
 def test_evidence_stays_and_the_answer_says_so(ada: Session, ids: dict[str, str]) -> None:
-    evidence = [{"type": "note", "ref": "walked"}]
+    evidence = [{"type": "test", "ref": "walked"}]
     ada.call("work.update", updates=[{"node_id": ids["coast"], "resolved": True, "add_evidence": evidence}])
     assert len(undo(ada).warnings) == 1
     node = ada.call("work.context", node_id=ids["coast"]).node
     assert (node.resolved, [one.ref for one in node.evidence]) == (False, ["walked"])
+
+
+def test_evidence_alone_does_not_keep_an_undo_from_the_change_before_it(ada: Session, ids: dict[str, str]) -> None:
+    before = read_summary(ada, ids)
+    set_summary(ada, ids, "one")
+    ada.call("work.update", updates=[{"node_id": ids["coast"], "add_evidence": [{"type": "test", "ref": "walked"}]}])
+
+    undo(ada)
+    assert ada.call("work.context", node_id=ids["coast"]).node.evidence[0].undone is True
+    undo(ada)
+
+    assert read_summary(ada, ids) == before
+    for _ in range(2):
+        undo(ada, redo=True)
+    node = ada.call("work.context", node_id=ids["coast"]).node
+    assert (node.summary, node.evidence[0].undone) == ("one", UNSET)
 
 
 def test_a_drop_is_not_repeated_over_work_that_was_planned_since(ada: Session, ids: dict[str, str]) -> None:
@@ -701,6 +733,19 @@ def test_the_permission_of_the_inverse_is_needed(engine: Engine, ada: Session, i
     ada.call("member.add", scopeId="atlas", userId="dora", role="editor")
     assert error_of(lambda: undo(dora)).code == "forbidden"
     assert ada.call("work.open", project="atlas").policies.claims == "enforced"
+
+
+def test_nothing_is_undone_in_an_archived_project(ada: Session, ids: dict[str, str]) -> None:
+    set_summary(ada, ids, "one")
+    event = last_event(ada)
+    ada.call("project.archive", project="atlas")
+
+    for which in ({}, {"event": event}, {"redo": True}):
+        assert error_of(partial(undo, ada, **which)).code == "project_archived"
+    assert read_summary(ada, ids) == "one"
+    ada.call("project.restore", project="atlas")
+    undo(ada, event=event)
+    assert read_summary(ada, ids) == "Coast"
 
 
 def test_who_changed_nothing_has_nothing_to_undo(engine: Engine, ids: dict[str, str]) -> None:

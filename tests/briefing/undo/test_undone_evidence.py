@@ -1,4 +1,4 @@
-"""Evidence of a write that was undone stays, and every answer marks it as undone."""
+"""Evidence of a write that was undone stays, and every answer marks it as undone. Notes go; see test_undone_notes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from tests.briefing.client import BriefingClient
 
-NOTE = {"type": "note", "ref": "the tide was out"}
+HINT = {"type": "hint", "ref": "the tide was out"}
 OTHER = {"type": "git", "ref": "abc"}
 
 
@@ -19,7 +19,7 @@ def marks(evidence: list[Any]) -> list[tuple[str, bool]]:
 
 def test_evidence_is_marked_while_its_write_is_undone(plan: BriefingClient) -> None:
     plan.update("walk", add_evidence=[OTHER])
-    plan.update("walk", add_evidence=[NOTE], state="wet")
+    plan.update("walk", add_evidence=[HINT], state="wet")
     undone = [("abc", False), ("the tide was out", True)]
     in_effect = [("abc", False), ("the tide was out", False)]
 
@@ -39,7 +39,7 @@ def test_evidence_of_a_drop_that_was_undone_is_marked(plan: BriefingClient) -> N
 
 def test_a_merge_keeps_the_mark(plan: BriefingClient) -> None:
     plan.plan("a\nb")
-    plan.update("a", add_evidence=[NOTE], state="wet")
+    plan.update("a", add_evidence=[HINT], state="wet")
     plan.call("briefing.undo", project=plan.project)
 
     plan.merge("a", "b")
@@ -48,7 +48,7 @@ def test_a_merge_keeps_the_mark(plan: BriefingClient) -> None:
 
 
 def test_an_offer_the_briefing_and_the_line_to_the_goal_mark_what_was_undone(plan: BriefingClient) -> None:
-    plan.update("survey", add_evidence=[NOTE], state="wet")
+    plan.update("survey", add_evidence=[HINT], state="wet")
     plan.call("briefing.undo", project=plan.project)
     expected = [("the north is wrong", False), ("the tide was out", True)]
 
@@ -61,12 +61,12 @@ def test_an_offer_the_briefing_and_the_line_to_the_goal_mark_what_was_undone(pla
 
     assert marks(offer.resolved_deps[0].evidence) == marks(before.evidence) == expected
     assert marks(next(step for step in line.chain if step.ref == plan["survey"]).evidence) == expected
-    assert "note: the tide was out undone" in markdown
+    assert "hint: the tide was out undone" in markdown
 
 
 def test_a_briefing_with_little_room_for_evidence_prefers_what_is_in_effect(plan: BriefingClient) -> None:
     for ref in ("1", "2", "3"):
-        plan.update("survey", add_evidence=[{"type": "note", "ref": ref}], state=ref)
+        plan.update("survey", add_evidence=[{"type": "hint", "ref": ref}], state=ref)
         plan.call("briefing.undo", project=plan.project)
     plan.update("survey", add_evidence=[OTHER])
 

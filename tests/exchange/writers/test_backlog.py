@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ def test_items_of_others_get_the_next_ids_and_their_fates_have_words(tmp_path: P
         ),
     ]
 
-    write(items, tmp_path)
+    texts = write(items, tmp_path).values()
     found = contents(read(tmp_path))
 
     assert [(note.source_id, note.what) for note in writer.write_backlog(items).lost] == [
@@ -106,7 +107,8 @@ def test_items_of_others_get_the_next_ids_and_their_fates_have_words(tmp_path: P
         ("task-10", "links"),
         ("task-10", "size"),
     ]
-    assert {name: (item.fate, item.source_status) for name, item in found.items()} == {
+    words = dict(pair for text in texts for pair in re.findall(r"^id: (.*)$(?s:.*?)^status: (.*)$", text, re.MULTILINE))
+    assert {name: (item.fate, words[name].strip('"')) for name, item in found.items()} == {
         "task-4": ("done", "To Do"),
         "task-5": ("open", "To Do"),
         "task-6": ("open", "In Progress"),

@@ -86,7 +86,8 @@ def test_a_write_of_the_organization_is_not_before_the_last_one_either(
 def test_a_read_is_not_before_the_last_write(engine: Engine, ada: Session, clock: ManualClock) -> None:
     """A claim that a writer sees as over is over for a reader."""
     plan(ada)
-    ada.call("work.claim", project="atlas")
+    scout = Session(ada.store, local_actor("scout", kind=ActorKind.AGENT))
+    scout.call("work.claim", project="atlas")
     clock.move(minutes=60)
     ben = Session(ada.store, local_actor("ben"))
     plan(ben)

@@ -65,7 +65,7 @@ MEDDLING = [
     "ALTER TABLE events DISABLE TRIGGER guard_events_append_only_statement_truncate",
     "CREATE OR REPLACE FUNCTION guard_refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
     "GRANT ALL ON ALL TABLES IN SCHEMA groundplan TO {app}",
-    "GRANT UPDATE (name) ON projects TO {app}",
+    "GRANT UPDATE (created_by) ON projects TO {app}",
     "GRANT SELECT ON events TO PUBLIC",
     "GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA groundplan TO PUBLIC",
     "GRANT CREATE ON SCHEMA groundplan TO {app}",

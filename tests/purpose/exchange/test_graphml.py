@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 
 from groundplan.purpose.exchange.theory import Theory
 from groundplan.purpose.exchange.writers.graphml import write_graphml
-from groundplan.purpose.model import AssumptionStatus
+from groundplan.purpose.model import AssumptionStatus, EdgeType
 from tests.purpose.exchange.theory_strategies import (
     NEVER_STORED,
     any_theory,
@@ -64,7 +64,8 @@ def read(text: str) -> Graph:
         ids.append(one.attrib["id"])
         assert {one.attrib["source"], one.attrib["target"]} <= set(nodes)
         source, target, edge_type = one.attrib["id"].split(".")
-        assert edge_type == found["edge_type"]
+        # Drawn from the cause, what depends on it is needed by it, and does not depend on its effect.
+        assert found["edge_type"] == ("NEEDED_BY" if edge_type == "DEPENDS_ON" else edge_type)
         found["leads"] = one.attrib["source"], one.attrib["target"]
         edges[source, target, edge_type] = found
     assert len(set(ids)) == len(ids)
@@ -114,6 +115,7 @@ def expected(one: Theory) -> Graph:
                 *("id", "source", "target"),
                 assumptions=assumptions(edge.name),
                 leads=content.orient(edge.name)[:2],
+                **({"edge_type": "NEEDED_BY"} if edge.edge_type is EdgeType.DEPENDS_ON else {}),
             )
             for edge in content.edges
         },
@@ -144,6 +146,13 @@ def test_everything_in_a_version_is_data_of_its_node_or_its_edge() -> None:
     assert graph.nodes["OC1"]["assumptions"][0]["status"] == "at_risk"
     assert graph.nodes["OC1"]["indicators"][0]["latest"] == {"value": 1.5, "as_of": "2026-11-15", "source": "survey"}
     assert "assumptions" not in graph.nodes["AC1"]
+
+
+def test_an_edge_of_a_dependency_leads_from_the_cause_and_says_so() -> None:
+    edges = read(write_graphml(make_published(theory("OC1->OP1/DEPENDS_ON", "AC2->AC1/DEPENDS_ON")))).edges
+
+    assert edges["OC1", "OP1", "DEPENDS_ON"] == {"edge_type": "NEEDED_BY", "leads": ("OP1", "OC1")}
+    assert edges["AC2", "AC1", "DEPENDS_ON"] == {"edge_type": "NEEDED_BY", "leads": ("AC1", "AC2")}
 
 
 def test_an_empty_text_is_there_and_none_is_not() -> None:

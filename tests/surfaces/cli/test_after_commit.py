@@ -52,6 +52,19 @@ def test_a_commit_is_linked_and_knowledge_of_its_files_is_doubted(run: Run, copy
     assert [one["is_new"] for one in answer["linked"]] == [False]
 
 
+def test_the_commit_of_a_coding_agent_is_linked_under_its_name(
+    run: Run, copy: WorkingCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = plan_task(run, "Dig")
+    copy.commit({"src/pump.py": "1"}, message=f"Pump (pl-{task})")
+    monkeypatch.setenv("CLAUDECODE", "1")  # which git hands on to its hooks
+
+    run("after-commit")
+
+    (evidence,) = run("show", task, "--json").answer["node"]["evidence"]
+    assert evidence["agent"] == "claude"
+
+
 def test_a_commit_that_names_nothing_is_answered_with_silence(run: Run, copy: WorkingCopy) -> None:
     copy.commit({"a": "1"})
 

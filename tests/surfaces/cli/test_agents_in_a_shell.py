@@ -170,6 +170,17 @@ def test_what_only_persons_do_is_refused_inside_a_coding_agent(atlas: Run, monke
     assert atlas("serve", "--once").code == 2  # nobody gets an address that logs in
 
 
+def test_an_agent_brings_in_no_document_that_says_a_person_entered_it(atlas: Run) -> None:
+    document = atlas("context", "export", "--project", "atlas").out
+    Path("facts.json").write_text(document.replace('"valueString": "Ada"', '"valueString": "Evil"'), encoding="utf-8")
+
+    refused = atlas("--agent", "claude", "context", "import", "facts.json", "--project", "atlas", "--json")
+
+    assert refused.error == (6, "provenance_not_allowed")
+    assert len(atlas("context", "list", "--project", "atlas", "--json").answer["runs"]) == 1
+    assert atlas("context", "import", "facts.json", "--project", "atlas").code == 0
+
+
 def test_a_project_that_an_agent_makes_waits_in_the_inbox_for_a_person_to_own_it(run: Run) -> None:
     made = run("--agent", "claude", "work", "open", "atlas", "--json").answer
 

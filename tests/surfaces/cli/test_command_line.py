@@ -87,6 +87,11 @@ def test_no_option_looks_like_a_negative_number() -> None:
     assert not [name for name in names if name.lstrip("-")[:1].isdigit()]
 
 
+def test_every_option_for_the_project_has_the_same_short_form() -> None:
+    options = [(entry.words, one.names) for entry in COMMANDS for one in build_command(entry).options]
+    assert not [words for words, names in options if "--project" in names and "-P" not in names]
+
+
 def test_a_word_that_is_also_a_title_is_the_word_first_and_then_the_title(run: Run) -> None:
     run("project", "create", "atlas")
     assert run("add", "next").code == 0

@@ -253,6 +253,19 @@ def test_an_organization_that_nobody_administers_is_found(run: Run, team: Postgr
     assert failed_checks(run("doctor", *app)) == {"access": "warn"}
 
 
+def test_in_a_store_from_open_access_who_made_a_project_enters_and_nobody_else(run: Run, team: PostgresEngine) -> None:
+    app = ("--db", team.app_url, "--json")
+    for person in ("ada", "ben"):
+        run("project", "create", f"of {person}", *app, "--access", "open", "--person", person)
+
+    run("init", team.owner_url)
+
+    assert run("work", "next", "--project", "of ben", *app, "--person", "ben").code == 0
+    assert run("work", "next", "--project", "of ben", *app).error == (3, "not_found")  # an administrator, and no member
+    assert run("work", "next", "--project", "of ben", *app, "--person", "mallory").error == (3, "not_found")
+    assert failed_checks(run("doctor", *app)) == {}
+
+
 def test_a_postgresql_database_that_nobody_changed_is_well(run: Run, team: PostgresEngine) -> None:
     assert run("doctor", "--db", team.app_url, "--access", "open", "--json").answer["ok"]
 

@@ -383,3 +383,14 @@ def test_the_theory_of_the_example_can_be_given_as_a_file(purpose: PurposeComman
     purpose("draft")
 
     assert "The draft of v1 is at rev 2." in purpose("edit", "@theory.json").out
+
+
+def test_an_assumption_is_added_to_an_edge_by_the_name_that_the_edge_has(draft_with_theory: PurposeCommands) -> None:
+    names = ("AC1->OP1", "OP1->OC1/CAUSES")
+
+    for name in names:
+        assert draft_with_theory("add", "assumption", f"About {name}", "--to", name).code == 0
+
+    edges = [draft_with_theory.answer("show", name)["edges"][0] for name in names]
+    assert [edge["assumptions"][-1]["assumption_text"] for edge in edges] == [f"About {name}" for name in names]
+    assert draft_with_theory("add", "assumption", "x", "--to", "AC1->OP1/CAUSES").code == 3

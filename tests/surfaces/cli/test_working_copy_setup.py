@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import stat
 import tomllib
@@ -249,6 +251,28 @@ def test_instructions_go_where_people_have_theirs(run: Run, copy: WorkingCopy) -
 
     assert Path("CLAUDE.md").read_text(encoding="utf-8") == "@AGENTS.md\n"
     assert "groundplan:begin" in Path("AGENTS.md").read_text(encoding="utf-8")
+
+
+def test_an_agent_that_follows_the_instructions_acts_under_its_own_name(
+    run: Run, copy: WorkingCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("init", *NO_CLIENT)
+    ids = [run("add", title, "--json").answer["created"][0]["id"] for title in ("Dig", "Lay the pipe")]
+    text = Path("AGENTS.md").read_text(encoding="utf-8")
+    (variable,) = re.findall(r"export (\w+)=NAME", text)
+    monkeypatch.setenv(variable, "claude")
+    names = {"ID": ids[0], "OTHER": ids[1], "FILE": "src/pump.py", "commit:SHA": "note:dug"}
+    commands = re.findall("`((?:groundplan|pl) [^`]+)`", text)
+    commands.sort(key=lambda command: " block " in command)  # last, else the task could not be finished
+
+    assert len(commands) == 7
+    for command in commands:
+        _, *words = (names.get(word, word) for word in shlex.split(command))
+        assert run(*words).code == 0, command
+    events = run("events", "--json").answer["events"]
+    by_agent = [event["op"] for event in events if (event["actor"], event.get("actor_kind")) == ("claude", "agent")]
+    assert {"work.claimed", "work.resolved", "work.created"} <= set(by_agent)
+    assert [event["op"] for event in events if event["actor"] == "ada"][:2] == ["work.created"] * 2
 
 
 def test_a_file_of_instructions_that_is_a_link_or_no_text_is_left_alone(run: Run, copy: WorkingCopy) -> None:

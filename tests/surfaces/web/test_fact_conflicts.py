@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from groundplan.kernel.errors import Forbidden
+from groundplan.kernel.errors import Forbidden, NotFound
 from tests.engines import Engine, person
 from tests.surfaces.http.client import Reply
 from tests.surfaces.web.browser import Browser
@@ -208,6 +208,23 @@ def test_a_refusal_has_the_words_of_the_operation(browser: Browser, engine: Engi
 
     assert reply.status == 403
     assert html.escape(refused.value.message, quote=False) in html.unescape(reply.body.decode())
+
+
+def test_a_hidden_scope_has_the_words_of_the_operation(browser: Browser, engine: Engine) -> None:
+    run = write_facts(browser, engine)
+    engine.session("ada").call("project.create", name="borealis")
+    engine.session("ada").call("member.add", scopeId="borealis", userId="cleo", role="viewer")
+    with pytest.raises(NotFound) as hidden:
+        engine.session(person("cleo")).call("context.view", scopeId="atlas")
+
+    with Browser(engine.store, actor=person("cleo")) as stranger:
+        stranger.log_in()
+        replies = [stranger.get(path) for path in ("/p/atlas/facts", f"/p/atlas/facts?run={run}", "/p/nowhere/facts")]
+
+    assert [reply.status for reply in replies] == [404] * 3
+    texts = [html.unescape(reply.body.decode()) for reply in replies]
+    assert [hidden.value.message in text for text in texts] == [True, True, False]
+    assert hidden.value.message.replace("atlas", "nowhere") in texts[-1]  # so nobody learns which of them exist
 
 
 def test_what_a_partial_run_lacks_is_filled_in_by_one_form_that_opens_a_draft(browser: Browser, engine: Engine) -> None:

@@ -300,6 +300,8 @@ def test_a_policy_is_changed_and_reset_by_its_form(browser: Browser, engine: Eng
         ({"p|pairs": 'a: 1\nb: two words\nc:\nd: "1"'}, {"p": {"a": 1, "b": "two words", "c": None, "d": "1"}}),
         ({"p|pairs": "\n"}, {}),
         ({"a|json": '{"b": [1, null]}', "c|json": " ", "d|json": "null"}, {"a": {"b": [1, None]}, "d": None}),
+        # Names that are numbers make a list in a path alone.
+        ({"a.0.b|json": '{"2024": 5}', "a.0.c|pairs": "1: x"}, {"a": [{"b": {"2024": 5}, "c": {"1": "x"}}]}),
         ({"a.b|null": "x"}, {"a": {"b": None}}),
         ({"csrf": "c", "operation": "o", "form": "f", "to": "t"}, {}),
         ({"p.priority": "3"}, {"p": {"priority": "3"}}),

@@ -56,6 +56,7 @@ def test_a_suggestion_is_accepted_or_rejected_where_it_waits_and_its_link_opens_
     fields = {name: html.unescape(text) for name, text in HIDDEN.findall(found[0])}
 
     assert f'href="/p/atlas/facts?run={run}&amp;fact=%2Fa"' in page
+    assert "scout (agent) suggests 2 (model-inferred) for /a, now 1 (user-entered)" in page
     assert browser.submit(f"/p/atlas/{area}", fields).status == 303
 
     view = ada.call("context.view", scopeId="atlas", runId=run)
@@ -94,6 +95,7 @@ def test_an_item_of_the_inbox_is_settled_by_its_form_and_is_gone(browser: Browse
     assert "Which coast?" not in open_page(browser, "/p/atlas/inbox").text
 
 
+@pytest.mark.parametrize("area", ["inbox", "home"])
 @pytest.mark.parametrize(
     ("kind", "field", "typed", "value"),
     [
@@ -103,8 +105,8 @@ def test_an_item_of_the_inbox_is_settled_by_its_form_and_is_gone(browser: Browse
         ("json", "inputs.0.valueJson|json", '{"a": [1]}', {"a": [1]}),
     ],
 )
-def test_a_missing_fact_is_filled_in_from_the_inbox(
-    browser: Browser, engine: Engine, kind: str, field: str, typed: str, value: Any
+def test_a_missing_fact_is_filled_in_where_it_waits(
+    browser: Browser, engine: Engine, area: str, kind: str, field: str, typed: str, value: Any
 ) -> None:
     facts = ContextClient(engine.session("ada"))
     facts.call("project.create", name="atlas")
@@ -113,10 +115,11 @@ def test_a_missing_fact_is_filled_in_from_the_inbox(
     facts.write("/colour", label="Colour", required=True, valueKind=kind, **options)
     browser.log_in()
 
-    assert "Fact missing" in open_page(browser, "/p/atlas/inbox").text
-    reply = browser.submit("/p/atlas/inbox", {**find_form(browser, "/p/atlas/inbox"), field: typed})
+    path = f"/p/atlas/{area}"
+    assert "Fact missing" in open_page(browser, path).text
+    reply = browser.submit(path, {**find_form(browser, path), field: typed})
 
-    assert (reply.status, reply.headers["location"]) == (303, "/p/atlas/inbox")
+    assert (reply.status, reply.headers["location"]) == (303, path)
     assert value_of(facts.input("/colour")) == value
     assert "Nothing waits for you" in open_page(browser, "/p/atlas/inbox").text
 

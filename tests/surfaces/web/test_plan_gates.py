@@ -118,21 +118,54 @@ def test_a_form_of_a_finding_overwrites_nothing_that_somebody_wrote_meanwhile(br
     assert ada.call("purpose.items", project="atlas", keys="AS1").edges[0].assumptions[0].owner == "ada"
 
 
-def test_structure_in_metadata_is_removed_by_its_form_and_the_rest_stays(browser: Browser, engine: Engine) -> None:
+def test_only_the_baseline_that_was_shown_is_verified(browser: Browser, engine: Engine) -> None:
+    ada = fill_theory(engine)
+    unverified = {"baseline": 5, "baseline_verified": False}
+    ada.call("purpose.edit", project="atlas", operations=[{"op": "update_indicator", "indicator": "IN1", **unverified}])
+    browser.log_in()
+    fields = read_fields(read(browser, GATES), "mend-GB-VERIFIED-IN1")
+    changed = {"op": "update_indicator", "indicator": "IN1", "baseline": 9}
+    ada.call("purpose.edit", project="atlas", operations=[changed])
+
+    assert send(browser, GATES, fields).status == 409
+    assert fill_form(browser, GATES, "mend-GB-VERIFIED-IN1").status == 303
+    (indicator,) = ada.call("purpose.items", project="atlas", keys="IN1").indicators
+    assert (indicator.baseline, indicator.baseline_verified) == (9, True)
+
+
+def test_structure_in_metadata_is_removed_by_its_form_at_any_depth_and_the_rest_stays(
+    browser: Browser, engine: Engine
+) -> None:
     ada = engine.session("ada")
     ada.call("project.create", name="atlas")
+    stored = {
+        "OP1": ({"parent_id": "G1", "path": "/G1", "note": "x"}, {"note": "x"}),
+        "OP2": ({"sites": {"2024": 3, "Parent-ID": "G1"}, "note": "x"}, {"sites": {"2024": 3}, "note": "x"}),
+    }
     nodes = [
-        {"key": key, "node_type": "OUTPUT", "title": key, "metadata": {**metadata, "note": "x"}}
-        for key, metadata in (("OP1", {"parent_id": "G1", "path": "/G1"}), ("OP2", {"inner": {"parent_id": "G1"}}))
+        {"key": key, "node_type": "OUTPUT", "title": key, "metadata": metadata} for key, (metadata, _) in stored.items()
     ]
     ada.call("purpose.import", project="atlas", document={"format": 1, "nodes": nodes})
     browser.log_in()
-    assert "mend-GA-STRUCTURE-OP2" not in list_forms(read(browser, GATES))
 
-    fill_form(browser, GATES, "mend-GA-STRUCTURE-OP1")
+    for key, (_, left) in stored.items():
+        fill_form(browser, GATES, f"mend-GA-STRUCTURE-{key}")
+        assert ada.call("purpose.items", project="atlas", keys=key).nodes[0].metadata == left
+    assert check(engine, "A")["GA_STRUCTURE"].result == "passed"
 
-    assert ada.call("purpose.items", project="atlas", keys="OP1").nodes[0].metadata == {"note": "x"}
-    assert check(engine, "A")["GA_STRUCTURE"].refs == ["OP2"]
+
+def test_structure_that_somebody_mended_meanwhile_is_not_removed(browser: Browser, engine: Engine) -> None:
+    ada = engine.session("ada")
+    ada.call("project.create", name="atlas")
+    nodes = [{"key": "OP1", "node_type": "OUTPUT", "title": "x", "metadata": {"children": ["OC1"]}}]
+    ada.call("purpose.import", project="atlas", document={"format": 1, "nodes": nodes})
+    browser.log_in()
+    fields = read_fields(read(browser, GATES), "mend-GA-STRUCTURE-OP1")
+    mine = {"op": "update_node", "node": "OP1", "metadata": {"children": 3}}
+    ada.call("purpose.edit", project="atlas", operations=[mine])
+
+    assert send(browser, GATES, fields).status == 409
+    assert ada.call("purpose.items", project="atlas", keys="OP1").nodes[0].metadata == {"children": 3}
 
 
 @pytest.mark.parametrize(

@@ -350,6 +350,7 @@ def test_the_warning_before_a_removal_counts_the_assumptions_on_links(browser: B
 
     assert "With it go 1 links, 1 assumptions and 0 indicators" in open_page(browser, f"{PLAN}?key=G1").text
     assert "With it go 2 links, 1 assumptions and 1 indicators" in open_page(browser, f"{PLAN}?key=OC1").text
+    assert 'title="Remove the link and its 1 assumption"' in browser.get(f"{PLAN}?key=OC1").body.decode()
 
 
 def test_quick_entry_adds_all_lines_in_one_batch_or_none(browser: Browser, engine: Engine) -> None:
@@ -398,3 +399,16 @@ def test_a_link_in_the_history_and_on_the_start_page_opens_in_the_plan_also_afte
     for name, opened in (("OP1-%3EOC1", "OP1-OC1-CAUSES"), ("G1-%3EAC1%2FFEEDBACK", "G1-AC1-FEEDBACK")):
         assert f"/p/atlas/plan?key={name}#" in page
         assert f'data-id="inspector-{opened}"' in browser.get(f"{PLAN}?key={name}").body.decode()
+
+
+@pytest.mark.parametrize("area", ["history", "home"])
+def test_a_version_in_the_history_and_on_the_start_page_opens_that_version(
+    browser: Browser, engine: Engine, area: str
+) -> None:
+    fill(engine)
+    browser.log_in()
+
+    page = browser.get(f"/p/atlas/{area}").body.decode()
+
+    assert 'href="/p/atlas/plan?version=1"' in page
+    assert "key=v1" not in page

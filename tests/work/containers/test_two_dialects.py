@@ -320,3 +320,15 @@ def test_switching_the_policy_holds_back_and_lets_go(client: ContainersClient) -
 
     client.open(policies={"inherit_dependencies": False})
     assert client.next() == ["map"]
+
+
+def test_a_feature_resolved_with_its_last_task_warns_of_what_it_still_waits_for(client: ContainersClient) -> None:
+    client.task("pay")
+    client.feature("coast")
+    client.task("walk", of="coast")
+    client.depend("pay", "coast")
+
+    updates = [{"node_id": client[name], "resolved": True} for name in ("coast", "walk")]
+    warnings = client.session.call("work.update", updates=updates).warnings
+
+    assert f"{client['coast']}: resolved while its dependencies are open" in warnings

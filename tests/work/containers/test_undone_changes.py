@@ -42,6 +42,7 @@ def dump_all_but_evidence(engine: Engine) -> dict[str, Any]:
 @pytest.fixture
 def filled(client: ContainersClient) -> ContainersClient:
     """Features and tasks in all states."""
+    client.call("work.open", project="atlas", policies={"claim_minutes_people": 60})
     client.feature("coast", tags="sea")
     client.feature("books")
     client.feature("prints")

@@ -11,7 +11,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from groundplan.kernel.actors import local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.clock import format_timestamp
 from groundplan.kernel.errors import RuleViolated
 from groundplan.session import Session
@@ -34,11 +34,13 @@ VALUES: tuple[Any, ...] = (
     False,
     [1, 2],
     [],
-    {"a": {"b": 1}},
+    {"a": {"b": 1}, "c": [1]},
+    {"c": [1.0], "a": {"b": 1}},
     {"area": "ui"},
 )
 WORDS = ("Login", "login page", "100%", "a_b", "Ünïcode", "ÜNÏCODE", "schema", "x", "日本語テキスト")
 EVIDENCE = ("git", "test", "note")
+DROPPED = 4  # nodes
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class NodeRow:
     parent_n: int | None
     summary: str
     resolved: bool
+    outcome: str | None
     depth: int
     properties: dict[str, Any]
     claimed_by: str | None  # None if the claim has expired
@@ -72,7 +75,8 @@ class RandomProject:
         self.clock = clock
         self.ids = ids
         self.store = engine.store_with_clock(clock)
-        self.ada, self.ben, self.cleo = (Session(self.store, local_actor(name)) for name in ("ada", "ben", "cleo"))
+        self.ada = Session(self.store, local_actor("ada"))
+        self.ben, self.cleo = (Session(self.store, local_actor(name, kind=ActorKind.AGENT)) for name in ("ben", "cleo"))
 
     def fill(self, nodes: int) -> None:
         """Create the project and a neighbour project."""
@@ -120,6 +124,10 @@ class RandomProject:
         self.clock.move(minutes=59)
         self.ben.call("work.claim", project="atlas", count=2, claim=True)
         self.clock.move(minutes=2)  # Cleo's claims have expired
+        unclaimed = self.ada.call("work.query", project="atlas", filter={"is_leaf": True, "claimed_by": None}).nodes
+        for node in [node for node in unclaimed if not node.resolved][:DROPPED]:
+            drop = {"op": "drop", "node_id": node.id, "reason": "no longer needed"}
+            self.ada.call("work.restructure", operations=[drop])
 
     def random_properties(self) -> dict[str, Any]:
         return {key: self.random.choice(VALUES) for key in self.random.sample(KEYS, self.random.randrange(4))} | (
@@ -133,8 +141,8 @@ class RandomProject:
         evidence = self.engine.as_owner(f"SELECT node_n, type FROM work_evidence WHERE {where}")
         edges = self.engine.as_owner(f"SELECT from_n, to_n FROM work_edges WHERE {where} AND type = 'depends_on'")
         rows = self.engine.as_owner(
-            "SELECT n, id, parent_n, summary, resolved, depth, properties, claimed_by, claimed_until, changed_rev "
-            f"FROM work_nodes WHERE {where}"
+            "SELECT n, id, parent_n, summary, resolved, outcome, depth, properties, claimed_by, claimed_until, "
+            f"changed_rev FROM work_nodes WHERE {where}"
         )
         return [
             NodeRow(
@@ -143,6 +151,7 @@ class RandomProject:
                 parent_n,
                 summary,
                 bool(resolved),
+                outcome,
                 depth,
                 json.loads(properties),
                 claimed_by if until is None or until > now else None,
@@ -150,13 +159,14 @@ class RandomProject:
                 frozenset(type_ for of, type_ in evidence if of == n),
                 frozenset(to for of, to in edges if of == n),
             )
-            for n, id_, parent_n, summary, resolved, depth, properties, claimed_by, until, changed_rev in rows
+            for n, id_, parent_n, summary, resolved, outcome, depth, properties, claimed_by, until, changed_rev in rows
         ]
 
     def random_conditions(self) -> dict[str, Any]:
         """Return a random value for each filter; most find something."""
         return {
             "resolved": self.random.random() < 0.3,
+            "outcome": self.random.choice(("done", "dropped")),
             "is_leaf": self.random.random() < 0.5,
             "is_actionable": self.random.random() < 0.5,
             "is_blocked": self.random.random() < 0.5,
@@ -223,6 +233,8 @@ def find_expected(nodes: list[NodeRow], filter_: dict[str, Any], sort: str) -> l
         match name:
             case "resolved":
                 return node.resolved is wanted
+            case "outcome":
+                return node.resolved and (node.outcome or "done") == wanted
             case "is_leaf":
                 return is_leaf(node) is wanted
             case "is_actionable":
@@ -263,8 +275,10 @@ def priority(node: NodeRow) -> float:
 
 
 def is_same(had: Any, wanted: Any) -> bool:
-    if isinstance(had, list | dict):
-        return json.dumps(had) == json.dumps(wanted)
+    if isinstance(had, dict) and isinstance(wanted, dict):
+        return had.keys() == wanted.keys() and all(is_same(had[key], wanted[key]) for key in had)
+    if isinstance(had, list) and isinstance(wanted, list):
+        return len(had) == len(wanted) and all(map(is_same, had, wanted))
     return isinstance(had, bool) is isinstance(wanted, bool) and bool(had == wanted)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from groundplan.kernel.errors import NotFound
-from tests.engines import Engine
+from groundplan.kernel.actors import Access, local_actor
+from groundplan.session import Session
+from tests.engines import Engine, person
 from tests.errors import error_of
 from tests.work.client import WorkClient
 
@@ -187,9 +188,29 @@ def test_when_every_edge_is_bad_that_is_no_error_either(engine: Engine, work: Wo
     assert engine.as_owner("SELECT rev FROM projects") == before
 
 
-def test_a_call_in_which_no_node_is_known_is_not_found(work: WorkClient) -> None:
-    # The request names no project, so a stranger cannot tell hidden nodes from missing ones.
-    assert isinstance(error_of(lambda: work.connect("oooooo: uuuuuu")), NotFound)
+def test_a_call_in_which_no_node_is_known_rejects_each_edge_and_is_no_error(engine: Engine, work: WorkClient) -> None:
+    work.plan("a")
+    before = engine.as_owner("SELECT rev FROM projects")
+    mistyped = work["a"][:-1] + "o"
+
+    answer = work.connect("oooooo: uuuuuu", f"{mistyped}: uuuuuu")
+
+    assert (answer.applied, reasons(answer)) == (0, ["node_not_found", "node_not_found"])
+    assert [edge.near for edge in answer.rejected] == [UNSET, [work["a"]]]
+    assert engine.as_owner("SELECT rev FROM projects") == before
+
+
+def test_hidden_nodes_are_rejected_as_unknown_ones_are(engine: Engine, work: WorkClient) -> None:
+    work.plan("a\nb")
+    stranger = engine.session(person("finn"))
+    engine.session("finn").call("project.create", name="finn's own")
+
+    answer = stranger.call("work.connect", edges=[work.edge("a: b"), {"from": "oooooo", "to": "b", "type": "x"}])
+
+    assert (answer.applied, reasons(answer)) == (0, ["node_not_found", "node_not_found"])
+    assert [edge.near for edge in answer.rejected] == [UNSET, UNSET]
+    nobody = Session(engine.store, local_actor("mallory", access=Access.MEMBERS))
+    assert error_of(lambda: nobody.call("work.connect", edges=[work.edge("a: b")])).code == "not_found"
 
 
 def test_an_unknown_node_comes_with_what_was_probably_meant(work: WorkClient) -> None:

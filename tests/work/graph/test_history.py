@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from groundplan.kernel.actors import local_actor
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.answers import count_tokens
 from groundplan.kernel.errors import GroundplanError, NotFound
 from groundplan.session import Session
@@ -59,6 +59,22 @@ def test_history_tells_who_did_what_and_why_with_the_newest_on_top(engine: Engin
         "properties": {"size": 1},
     }
     assert created.timestamp <= updated.timestamp
+
+
+@pytest.mark.parametrize("lean", [False, True])
+def test_history_and_onboarding_say_the_kind_of_who_is_no_person(engine: Engine, ada: Session, lean: bool) -> None:
+    ids = plan(ada, "atlas", {"ref": "a"})
+    for kind in ActorKind:
+        by = engine.session(local_actor(f"robin the {kind}", kind=kind))
+        by.call("work.update", updates=[{"node_id": ids["a"], "state": kind}], decision="agreed")
+
+    events = ada.call("work.history", node_id=ids["a"], lean=lean).events
+    recent = ada.call("work.onboard", project="atlas", lean=lean).recent
+
+    kinds = {"robin the person": UNSET, "robin the agent": ActorKind.AGENT, "robin the service": ActorKind.SERVICE}
+    assert {event.agent: event.agent_kind for event in events} == {"ada": UNSET, **kinds}
+    if not lean:  # which says of recent work what was done, and not by whom
+        assert {event.agent: event.agent_kind for event in recent} == kinds
 
 
 def test_pages_lose_nothing_and_repeat_nothing_when_everything_happened_in_one_moment(engine: Engine) -> None:

@@ -66,7 +66,7 @@ def test_a_newcomer_learns_goal_state_and_next_steps_in_one_call(engine: Engine,
 
     project = found.pop("project")
     assert (project["name"], project["goal"]) == ("atlas", "A map that every walker trusts")
-    assert found["counts"] == {"total": 7, "resolved": 2, "unresolved": 5, "blocked": 1, "actionable": 2}
+    assert found["counts"] == {"total": 7, "resolved": 2, "unresolved": 5, "blocked": 1, "actionable": 2, "dropped": 1}
     assert [one["summary"] for one in found["next"]] == ["north", "south"]
     assert [one["summary"] for one in found["my_claims"]] == ["north"]
     assert found["my_claims"][0]["claimed_at"]
@@ -76,8 +76,8 @@ def test_a_newcomer_learns_goal_state_and_next_steps_in_one_call(engine: Engine,
     assert found["tree"] == [
         {"id": ids["survey"], "summary": "survey", "open_children": 2},
         {"id": ids["draw"], "summary": "draw"},
-        {"id": ids["buy paper"], "summary": "buy paper", "resolved": True},
-        {"id": ids["buy ink"], "summary": "buy ink", "resolved": True},
+        {"id": ids["buy paper"], "summary": "buy paper", "resolved": True, "outcome": "done"},
+        {"id": ids["buy ink"], "summary": "buy ink", "resolved": True, "outcome": "dropped"},
     ]
     assert [(one["action"], one["summary"], one["agent"], one.get("decision")) for one in found["recent"]] == [
         ("dropped", "buy ink", "ben", None),

@@ -25,6 +25,39 @@ def test_opening_an_unknown_project_makes_it_and_its_goal_is_the_root(work: Work
     assert opened.policies is UNSET
 
 
+def test_an_answer_says_that_it_made_a_project_and_which_ones_it_may_have_meant(work: WorkClient) -> None:
+    first = work.call("work.open", project="borealis", goal="the sky")
+    second = work.call("work.open", project="boreales")
+    again = work.call("work.open", project="boreales")
+
+    assert (first.created, first.warnings) == (True, UNSET)
+    assert second.created
+    [warning] = second.warnings
+    assert "'borealis'" in warning
+    assert "briefing.undo" in warning
+    assert (again.created, again.warnings) == (UNSET, UNSET)
+
+
+def test_names_that_the_caller_may_not_see_are_not_near(engine: Engine, work: WorkClient) -> None:
+    work.call("work.open", project="borealis")
+    finn = engine.session(person("finn"))
+    engine.session("finn").call("project.create", name="finn's own")
+
+    assert finn.call("work.open", project="boreales").warnings is UNSET
+
+
+def test_a_goal_for_a_project_that_exists_is_ignored_with_a_warning(work: WorkClient) -> None:
+    opened = work.call("work.open", project="atlas")
+
+    [warning] = work.call("work.open", project="atlas", goal="another one").warnings
+    [other] = work.call("work.open", project="atlas", goal="another one", policies={"overlap": "off"}).warnings
+
+    assert warning == other
+    assert "work.update" in warning
+    assert work.node("root").summary == opened.root.summary
+    assert work.call("work.open", project="atlas", goal=opened.root.summary).warnings is UNSET
+
+
 def test_a_project_without_a_goal_is_called_by_its_name(work: WorkClient) -> None:
     assert work.call("work.open", project="borealis").root.summary == "borealis"
 
@@ -33,7 +66,7 @@ def test_opening_a_project_again_changes_nothing(engine: Engine, work: WorkClien
     written = "SELECT p.rev, (SELECT count(*) FROM events) FROM projects AS p"
     before = engine.as_owner(written), work.open()
 
-    assert work.open(goal="another goal") == before[1]
+    assert work.open() == before[1]
     assert engine.as_owner(written) == before[0]
 
 
@@ -182,7 +215,7 @@ def test_a_viewer_reads_and_changes_nothing(cleo: WorkClient, change: str) -> No
     assert [question(cleo) for question in ANY_QUESTION.values()]
 
 
-NAMING_A_NODE = ("update", "connect", "move", "drop")
+NAMING_A_NODE = ("update", "move", "drop")  # an edge to an unknown node is rejected
 
 
 @pytest.fixture

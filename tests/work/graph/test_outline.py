@@ -53,6 +53,7 @@ def test_each_column_of_the_board_has_the_nodes_in_that_state(work: WorkClient) 
         "ready": {"walk": "ready"},
         "claimed": {"rest": "claimed"},
         "resolved": {},
+        "dropped": {},
     }
     claimed = outline(work, lane="claimed").nodes[0]
     assert (claimed.claimed_by, bool(claimed.claimed_until)) == ("builder", True)
@@ -63,7 +64,8 @@ def test_resolved_and_dropped_nodes_are_told_apart(work: WorkClient) -> None:
     work.resolve("walk")
     work.call("work.restructure", operations=[{"op": "drop", "node_id": work["rest"], "reason": "not needed"}])
 
-    assert states(work, lane="resolved") == {"rest": "dropped", "walk": "resolved"}
+    assert states(work, lane="resolved") == {"walk": "resolved"}
+    assert states(work, lane="dropped") == {"rest": "dropped"}
 
 
 def test_a_claim_that_ended_leaves_its_column(work: WorkClient, clock: ManualClock) -> None:

@@ -75,6 +75,16 @@ def test_resolving_before_a_dependency_warns_unless_the_same_call_resolves_it(wo
     assert not [line for line in work.resolve("d", "c").warnings if "dependencies" in line]
 
 
+def test_resolving_what_is_on_hold_or_held_back_by_what_is_above_it_warns(work: WorkClient) -> None:
+    work.open(policies={"inherit_dependencies": True})
+    work.plan("a\nphase: a\n  b\nheld")
+    task = {"containerType": "task", "id": work["held"], "version": work.node("held").rev}
+    work.call("container.block", **task, blockedBy="NO_OP", blockedReason="no money")
+
+    assert f"{work['b']}: resolved while a node above it waits" in work.resolve("b").warnings
+    assert f"{work['held']}: resolved while it is on hold" in work.resolve("held").warnings
+
+
 def test_resolving_what_somebody_else_has_claimed_names_them(work: WorkClient) -> None:
     work.plan("a")
     work.by("robin").claim()
@@ -169,7 +179,7 @@ def test_a_filter_for_a_property_that_no_node_has_is_pointed_out(work: WorkClien
 
 
 @pytest.mark.parametrize("value", ["robin", None])
-def test_a_filter_for_who_has_claimed_a_node_is_told_what_finds_it(work: WorkClient, value: str | None) -> None:
+def test_a_filter_for_what_is_only_shown_is_told_what_finds_it(work: WorkClient, value: str | None) -> None:
     work.plan("a\nb")
     work.by("robin").claim()
 
@@ -177,7 +187,7 @@ def test_a_filter_for_who_has_claimed_a_node_is_told_what_finds_it(work: WorkCli
     answer = work.call("work.next", project=work.project, filter=wanted)
 
     assert answer.warnings == [
-        "filter '_claimed_by', '_held': shown, but cannot be filtered here; work.query finds nodes by claimed_by",
+        "filter '_held': shown, but cannot be filtered here; work.query finds nodes by claimed_by",
         "filter '_hold': shown, but cannot be filtered here; work.query finds nodes by is_blocked",
         "filter 'colour': no node has this property",
     ]

@@ -95,8 +95,9 @@ def test_the_narrower_path_of_two_is_named(work: WorkClient) -> None:
 
 def test_own_claims_expired_claims_and_nodes_that_wait_are_no_overlap(work: WorkClient, clock: ManualClock) -> None:
     plan_files(work, a="src/a.py", b="src/a.py", c="src/a.py")
-    work.claim()
-    assert work.call("work.next", project=work.project, count=3).warnings is UNSET
+    dave = work.by("dave")
+    dave.claim()
+    assert dave.call("work.next", project=work.project, count=3).warnings is UNSET
 
     robin = work.by("robin")
     [line] = robin.call("work.next", project=work.project).warnings

@@ -15,6 +15,7 @@ from groundplan.briefing.undo.inverse import CannotUndo, InverseCall, Inverses, 
 from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import DropField, Trimming
+from groundplan.kernel.audit import KernelOp
 from groundplan.kernel.errors import Conflict, Forbidden, NotFound
 from groundplan.kernel.events import (
     EventHeader,
@@ -26,15 +27,15 @@ from groundplan.kernel.events import (
     find_undo,
     find_undo_of,
     load_write,
-    parse_position,
     record_undo,
+    require_position,
 )
 from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare, load_by_name
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import invalid_argument, quote_text
+from groundplan.kernel.wording import quote_text
 from groundplan.work.events import WorkOp
 
 EVENTS_MAX = 1_000  # of a write that can be undone
@@ -141,11 +142,23 @@ class Undone(Struct):
     warnings: list[str] | UnsetType = UNSET
 
 
+class UndoPreview(Struct):
+    """The operation that would undo an event, and the event that says what is taken back or done again."""
+
+    operation: str
+    event: EventPosition
+    headline: EventPosition
+
+
 class _PastWrite(NamedTuple):
     position: EventPosition
     events: Sequence[StoredEvent]
     origin_rev: int
     is_undo: bool = False  # so that taking it back is a redo
+
+    @property
+    def origin(self) -> EventPosition:
+        return EventPosition(self.origin_rev, 0)
 
 
 def undo(tx: Transaction, request: Undo) -> Undone:
@@ -168,21 +181,21 @@ def undo(tx: Transaction, request: Undo) -> Undone:
     write, call = _find_inverse(tx, request)
     _run_call(tx, call, write)
     record_undo(tx, undone_rev=write.position.rev, origin_rev=write.origin_rev, is_redo=write.is_undo)
-    undone = _build_answer(write, call)
+    made = DoneCall(call.operation.name, call.arguments)
+    undone = Undone(str(write.position), _describe_write(tx, write), made, warnings=call.warnings or UNSET)
     if request.dry_run:  # whatever refuses the inverse has refused it above
         tx.discard()
         undone.dry_run = True
     return undone
 
 
-def preview(tx: Transaction, request: Undo) -> Undone:
-    """Return the call that an undo would make. The call itself may still be refused.
+def preview(tx: Transaction, request: Undo) -> UndoPreview:
+    """Return what an undo would do. Its call may still be refused.
 
     It only reads, so it waits for no lock and a page can ask for it.
     """
-    previewed = _build_answer(*_find_inverse(tx, request))
-    previewed.dry_run = True
-    return previewed
+    write, call = _find_inverse(tx, request)
+    return UndoPreview(call.operation.name, write.position, _choose_headline(_load_origin(tx, write)).position)
 
 
 def _find_inverse(tx: Transaction, request: Undo) -> tuple[_PastWrite, InverseCall]:
@@ -193,23 +206,29 @@ def _find_inverse(tx: Transaction, request: Undo) -> tuple[_PastWrite, InverseCa
     return write, inverses.build(tx, events)
 
 
-def _build_answer(write: _PastWrite, call: InverseCall) -> Undone:
-    made = DoneCall(call.operation.name, call.arguments)
-    return Undone(str(write.position), _describe_write(write), made, warnings=call.warnings or UNSET)
-
-
-def _describe_write(write: _PastWrite) -> str:
-    """Return what was taken back or done again, as a sentence."""
-    first = write.events[0]
-    verb = first.op.partition(".")[2].replace("_", " ")
-    count = len({event.subject for event in write.events}) - 1
+def _describe_write(tx: Transaction, write: _PastWrite) -> str:
+    """Return what was taken back or done again, as a sentence about the change that somebody made by themselves."""
+    events = _load_origin(tx, write)
+    headline = _choose_headline(events)
+    verb = " ".join(reversed(headline.op.partition(".")[2].split("_")))  # `node_removed`: removed node
+    count = len({event.subject for event in events}) - 1
     more = f" and {count} more" if count else ""
-    return f"{'Did again' if write.is_undo else 'Undid'} {write.origin_rev}.0: {verb} {first.subject}{more}"
+    return f"{'Did again' if write.is_undo else 'Undid'} {write.origin}: {verb} {headline.subject}{more}"
+
+
+def _load_origin(tx: Transaction, write: _PastWrite) -> Sequence[StoredEvent]:
+    is_origin = write.position.rev == write.origin_rev
+    return write.events if is_origin else load_write(tx, write.origin_rev, at_most=EVENTS_MAX)
+
+
+def _choose_headline(events: Sequence[StoredEvent]) -> StoredEvent:
+    """Return the event that says best what a write did: a removal ends with the item that the others went with."""
+    return events[-1] if events[0].op.endswith("removed") else events[0]
 
 
 def _load_write(tx: Transaction, request: Undo) -> _PastWrite:
     if request.event is not None:
-        position = _parse_event(request.event)
+        position = require_position(request.event, ("event",))
     elif request.redo:
         rev = find_last_undo(tx, tx.actor.id, ignored_ops=IGNORED_OPS)
         if rev is None:
@@ -228,13 +247,6 @@ def _load_write(tx: Transaction, request: Undo) -> _PastWrite:
     ):
         raise NotYourChange(position, events[0].actor)
     return _find_write_in_effect(tx, _PastWrite(position, events, position.rev))
-
-
-def _parse_event(event: str) -> EventPosition:
-    position = parse_position(event)
-    if position is None:
-        raise invalid_argument(("event",), f"must be the position of an event, such as 12.0, not {quote_text(event)}")
-    return position
 
 
 def _find_write_in_effect(tx: Transaction, write: _PastWrite) -> _PastWrite:
@@ -257,6 +269,8 @@ def _find_inverses(write: _PastWrite, events: Sequence[StoredEvent]) -> Inverses
     if not events or len(write.events) > EVENTS_MAX:
         wrong = "the engine made it" if not events else f"it has more than {EVENTS_MAX} parts"
         raise CannotUndo(write.events[0].subject, NoInverse(wrong))
+    if events[0].op == KernelOp.PROJECT_CREATED:  # it brings its root, its members and its policies along
+        return load_inverses(_get_area(events[0]))
     for event in events:
         area = _get_area(event)
         if area not in INVERSES:
@@ -297,7 +311,7 @@ def _run_call(tx: Transaction, call: InverseCall, write: _PastWrite) -> None:
     request = parse_request(call.arguments, operation.input)
     chosen = (operation.choose_variant and operation.choose_variant(request)) or operation
     authorize_project(tx, tx.project.id, chosen.permission, by_id=True)
-    tx.default_decision = f"{'redo' if write.is_undo else 'undo'} of {write.origin_rev}.0"
+    tx.default_decision = f"{'redo' if write.is_undo else 'undo'} of {write.origin}"
     answer = chosen.handler(tx, request)
     if call.verify is not None:
         call.verify(answer)

@@ -19,10 +19,10 @@ from groundplan.work.events import WorkOp
 from groundplan.work.graph import connect, update
 from groundplan.work.inverses import REVERT
 from groundplan.work.kinds import CLOSED, NEW, WILL_NOT_IMPLEMENT
-from groundplan.work.nodes import RELATES_TO
+from groundplan.work.nodes import NOTE, RELATES_TO
 from groundplan.work.positions import sort_from_below
 from groundplan.work.removals import REMOVE, RESTORE, has_kept_contents, list_referring_nodes
-from groundplan.work.reversal import FIELDS, LINK_LISTS, PROPERTIES, STATUS
+from groundplan.work.reversal import FIELDS, LINK_LISTS, NOTES, PROPERTIES, STATUS
 from groundplan.work.waiting.cycles import HIDDEN_ID
 
 FATES = (WorkOp.RESOLVED, WorkOp.DROPPED, WorkOp.REOPENED)
@@ -121,17 +121,11 @@ def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
 def _build_updates(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall | None:
     """Return the update that sets fields of nodes back; None if an update cannot set one of them."""
     items: dict[str, dict[str, Any]] = {}
-    warnings: list[str] = []
     for event in events:
         item = items.setdefault(event.subject, {"node_id": event.subject})
-        is_settable = all(_add_field(item, change) for change in event.changes if change.field != "evidence")
-        if not is_settable or not event.changes:
+        if not event.changes or not all(_add_field(item, change) for change in event.changes):
             return None
-        warnings += _warn_about_evidence(event)
-    updates = [items[subject] for subject in sort_from_below(tx, items) if len(items[subject]) > 1]
-    if not updates:
-        raise CannotUndo(events[0].subject, NoInverse("evidence is never removed, and there is nothing else to undo"))
-    return InverseCall(update.OPERATION, {"updates": updates}, warnings)
+    return InverseCall(update.OPERATION, {"updates": [items[subject] for subject in sort_from_below(tx, items)]})
 
 
 def _add_field(item: dict[str, Any], change: Change) -> bool:
@@ -150,9 +144,20 @@ def _add_field(item: dict[str, Any], change: Change) -> bool:
     return True
 
 
+def _list_note_steps(event: StoredEvent, change: Change) -> Iterator[dict[str, Any]]:
+    """Yield what takes back the notes that an event added, or brings back those that it took."""
+    # Notes that an event brought back belong to the write that wrote them.
+    notes = [entry for entry in change.after or () if entry["type"] == NOTE]
+    yield from ({"rev": rev} for rev in sorted({entry.get("rev", event.rev) for entry in notes}))
+    if change.before:
+        yield {"notes": change.before}
+
+
 def _warn_about_evidence(event: StoredEvent) -> list[str]:
-    has_evidence = any(change.field == "evidence" for change in event.changes)
-    return [f"{event.subject}: its evidence stays, because evidence is never removed"] if has_evidence else []
+    added = [entry for change in event.changes if change.field == "evidence" for entry in change.after or ()]
+    if event.op in PLACES or all(entry["type"] == NOTE for entry in added):
+        return []
+    return [f"{event.subject}: its evidence stays, marked as undone"]
 
 
 def _build_revert(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
@@ -185,6 +190,8 @@ def _collect_fields(events: Sequence[StoredEvent]) -> dict[str, dict[str, Any]]:
             continue
         fields = nodes.setdefault(event.subject, {})
         for change in event.changes:
+            if change.field == "evidence":
+                fields[NOTES] = [*_list_note_steps(event, change), *fields.get(NOTES, ())]
             if change.field == "evidence" or _is_edge(event, change):
                 continue
             if change.field not in FIELDS and not change.field.startswith(PROPERTIES):

@@ -18,6 +18,7 @@ from groundplan.kernel.input_gate.types import get_record
 from groundplan.kernel.wording import describe_value, invalid_argument
 
 PROJECT_NAMES = ("project", "projectId", "scopeId")
+PROJECT_FIELDS = ("project", "project_id", "scope_id")  # of typed requests
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -48,6 +49,12 @@ def _convert(arguments: Any, shape: type[T]) -> T:
         sentence, _, location = str(error).partition(" - at ")
         field = location.strip("`").rpartition("$")[2].lstrip(".") or "arguments"
         raise Invalid(f"{field}: {sentence[:1].lower()}{sentence[1:]}", code="invalid_argument", field=field) from None
+
+
+def read_project_name(request: Any) -> str | None:
+    """Return the project that a typed request names, if it does."""
+    names = (getattr(request, field, None) for field in PROJECT_FIELDS)
+    return next((name for name in names if isinstance(name, str)), None)
 
 
 def unify_project_names(arguments: Mapping[str, Any], known: Collection[str]) -> Mapping[str, Any]:

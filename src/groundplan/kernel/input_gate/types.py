@@ -291,7 +291,7 @@ class Choice(FieldType):
         return choices[0]
 
     def _find_choices(self, value: Any) -> list[Any]:
-        """Return the choices that a value can mean: 1 for 1.0, and `high` for `HIGH` if that choice is unique."""
+        """Return the choices that a value matches: 1 for 1.0, and `high` for `HIGH` if only its case differs."""
         value = self.aliases.get(value, value) if isinstance(value, str) else value
         equal = [allowed for allowed in self.values if allowed == value]
         alike = [allowed for allowed in self.values if _has_same_letters(allowed, value)]

@@ -21,14 +21,14 @@ from groundplan.kernel.actors import Actor
 from groundplan.kernel.answers import Budget, encode, fits, refuse_oversized, trim
 from groundplan.kernel.cancellation import Cancellation
 from groundplan.kernel.errors import GroundplanError, Invalid, NameTaken, NotFound
-from groundplan.kernel.input_gate.request import PROJECT_NAMES, parse_request, separate_project
+from groundplan.kernel.input_gate.request import PROJECT_NAMES, parse_request, read_project_name, separate_project
 from groundplan.kernel.input_gate.types import get_decoder
 from groundplan.kernel.operations.envelopes import add_warnings, wrap
-from groundplan.kernel.operations.registry import Effect, Operation
+from groundplan.kernel.operations.registry import AnswerWithoutProject, Effect, Operation
 from groundplan.kernel.preferences import Preferences
 from groundplan.kernel.secrets import SecretMatch, check_secrets, find_secrets
 from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_organization, authorize_project
-from groundplan.kernel.store.idempotency import IdempotentRequest, make_idempotent_request
+from groundplan.kernel.store.idempotency import IdempotentRequest, find_stored_answer, make_idempotent_request
 from groundplan.kernel.store.store import Store
 from groundplan.kernel.store.transaction import Transaction, set_time_of_read
 from groundplan.kernel.wording import PROGRAM
@@ -149,6 +149,8 @@ class _Execution(msgspec.Struct, frozen=True):
     def __call__(self, operation: Operation[Any, Any]) -> ExecutionResult:
         try:
             return self._run(operation)
+        except AnswerWithoutProject as found:
+            return self._warn_and_fit(found.answer, self.warnings)
         except AgentNotAllowed as error:
             if "command" in error.details:
                 raise
@@ -168,6 +170,8 @@ class _Execution(msgspec.Struct, frozen=True):
     def _run(self, operation: Operation[Any, Any]) -> ExecutionResult:
         if operation.effect is Effect.READ:
             answer = self.store.read(self.actor, lambda tx: self._read(tx, operation), cancellation=self.cancellation)
+            if isinstance(answer, ExecutionResult):
+                return answer
             return self._warn_and_fit(operation.finish(answer) if operation.finish else answer, self.warnings)
         secrets = find_secrets(self.request)  # before the lock
         prepared = operation.prepare(self.request, self.preferences) if operation.prepare else None
@@ -184,7 +188,7 @@ class _Execution(msgspec.Struct, frozen=True):
 
     def _locate(self, tx: Transaction, operation: Operation[Any, Any]) -> str | None:
         """Return the project of the request; None for an operation on the organization."""
-        tx.preferences, tx.named_project = self.preferences, self.within
+        tx.preferences, tx.named_project = self.preferences, self.within or read_project_name(self.request)
         project = operation.project and operation.project(tx, self.request)
         if self.within is not None and project not in (None, self.within):
             access = authorize_project(tx, project, operation.permission)
@@ -200,7 +204,9 @@ class _Execution(msgspec.Struct, frozen=True):
             set_time_of_read(tx)
         else:
             authorize_organization(tx, operation.without_project or operation.permission)
-        return self._handle(tx, operation)
+        op_id = self._build_idempotent_request(operation)
+        stored = op_id and find_stored_answer(tx, op_id)  # of the write that the same request was the first time
+        return self._handle(tx, operation) if stored is None else stored
 
     def _write(
         self, tx: Transaction, operation: Operation[Any, Any], secrets: list[SecretMatch], prepared: Any

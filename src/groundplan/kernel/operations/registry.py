@@ -87,6 +87,13 @@ class Route(Struct, frozen=True):
     location: str | None = None
 
 
+class AnswerWithoutProject(Exception):
+    """Raised where the project of a request is looked for: nothing is to be written, and this is the answer."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+
 class Operation(Struct, Generic[In, Out], frozen=True):
     """An operation: its handler, its types, and its names on the surfaces."""
 
@@ -127,7 +134,7 @@ class Operation(Struct, Generic[In, Out], frozen=True):
         return self.tool.group if self.tool else None
 
     @property
-    def names_errors(self) -> bool:
+    def uses_fact_error_names(self) -> bool:
         """Whether its errors have the names of the contract of facts, which is also that of the members of a scope."""
         return self.name.partition(".")[0] in FACTS
 

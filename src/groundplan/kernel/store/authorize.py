@@ -120,7 +120,7 @@ def authorize_project(tx: Transaction, ref: str, permission: Permission, *, by_i
     """Return the project with this id or name if the actor has the permission; `by_id` or a ProjectId ignores names."""
     row = _find_visible_project(tx, ref, by_id=by_id or isinstance(ref, ProjectId))
     if row is None:
-        raise NotFound("project", ref, near=_find_similar_names(tx, ref), hint=_explain_entry(tx))
+        raise NotFound("project", ref, near=find_similar_names(tx, ref), hint=_explain_entry(tx))
     membership = ROLES[row.role or ""]
     role = limit_role(tx.actor, membership, row.policies)
     target = Project(row.id, row.name, row.rev, role, row.archived_at, row.policies, row.updated_at, row.machine_start)
@@ -291,7 +291,8 @@ def _limit_membership(tx: Transaction, project_id: str, role: Role) -> Role | No
     return None if of_sponsor is None else get_smaller_role(role, ROLES[of_sponsor])
 
 
-def _find_similar_names(tx: Transaction, ref: str) -> list[str]:
+def find_similar_names(tx: Transaction, ref: str) -> list[str]:
+    """Return the names of visible projects that resemble a text."""
     if tx.actor.is_limited and (visible := find_visible_project_ids(tx)) is not None:
         names = tx.scalars(sql.names_of_projects, ids=to_json_array(sorted(visible)))
         return get_close_matches(ref, names, n=2)

@@ -96,7 +96,7 @@ class Transaction(ABC):
         self.discarded = False  # the write changed nothing, so it is rolled back with its revision
         self.is_first_act = False  # no kind is stored for the name of the actor
         self.other_kinds: Mapping[str, ActorKind] | None = None  # of names that are no persons'; None: not read yet
-        self.named_project: str | None = None  # the name or id that the caller gave beside what the request is about
+        self.named_project: str | None = None  # the name or id that the caller gave, if any
         self._project: Project | None = None
         self._cursor_key: bytes | None = None
         self._events: dict[str | None, list[Event]] = {}  # by project; None is the organization

@@ -76,6 +76,15 @@ def parse_paths(paths: str | list[str], working_copy: RepositoryPaths | None = N
     return parsed
 
 
+def replace_patterns(paths: Iterable[str]) -> list[str]:
+    """Return paths with each pattern replaced by the folder that it begins with: `src/web/` for `src/web/**`.
+
+    A pattern without a folder is left out: it may mean any file.
+    """
+    folders = (path.partition("*")[0].rpartition("/") if "*" in path else (path, "", "") for path in paths)
+    return [folder + slash for folder, slash, _ in folders if folder]
+
+
 def _ask_working_copy(path: str, working_copy: RepositoryPaths | None) -> bool | None:
     return working_copy.is_folder(path) if working_copy and split_path(path) else None
 

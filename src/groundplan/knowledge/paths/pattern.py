@@ -242,14 +242,15 @@ def _make_run(pieces: Sequence[str]) -> Run:
         text = "".join(map(_to_text, pieces))
         return Run(text, len(text), is_literal=True)
     chars = sum(1 if piece[0] in "?[" else len(_to_text(piece)) for piece in pieces)
-    return Run("".join(map(_to_expression, pieces)), chars, is_literal=False)
+    return Run("".join(map(_translate_token, pieces)), chars, is_literal=False)
 
 
 def _to_text(piece: str) -> str:
     return piece[1:] if piece[0] == "\\" else piece
 
 
-def _to_expression(piece: str) -> str:
+def _translate_token(piece: str) -> str:
+    """Return the regular expression of one token of a pattern: `?`, a class in brackets, or a character."""
     if piece == "?":
         return "."
     return _parse_class(piece, 0)[0] if piece[0] == "[" else re.escape(_to_text(piece))

@@ -6,19 +6,23 @@ The values of a proposed operation may be invalid: the checklist reports that in
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
+from functools import cache
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar, get_args
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec.structs import replace
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.answers import LeftOut
-from groundplan.kernel.errors import NextStep, NotFound
+from groundplan.kernel.errors import Invalid, NextStep, NotFound
 from groundplan.kernel.ids import parse_uuid
-from groundplan.kernel.input_gate.types import Aliases
+from groundplan.kernel.input_gate.types import Aliases, Record, get_record
 from groundplan.kernel.operations.schema import HiddenInSchema
 from groundplan.kernel.store.transaction import Project, Transaction
 from groundplan.purpose.content import read_verified_content
+from groundplan.purpose.editing.operations import PurposeOp
 from groundplan.purpose.editing.rules import forbids_cycles_and_downward_edges, match_edge_types
 from groundplan.purpose.model import (
     WORD_CHARS_MAX,
@@ -31,6 +35,8 @@ from groundplan.purpose.model import (
     Text,
     build_content,
 )
+from groundplan.purpose.versions.drafts import BeginDraft
+from groundplan.purpose.versions.publish import PublishDraft
 from groundplan.purpose.versions.versions import (
     VersionRef,
     VersionRow,
@@ -163,6 +169,19 @@ class ProposedOperation(Struct, forbid_unknown_fields=True):
         return self.target if isinstance(self.target, str) else None
 
     @property
+    def subjects(self) -> frozenset[str]:
+        """The kinds of the items that the operation changes, or that it names to read them."""
+        if self.kind is not OperationKind.READ:
+            return frozenset((self.kind.subject,))
+        named = {
+            "node": self.node,
+            "edge": self.source or self.target_node,
+            "assumption": self.assumption,
+            "indicator": self.indicator,
+        }
+        return frozenset(subject for subject, ref in named.items() if ref is not None)
+
+    @property
     def version_ref(self) -> VersionRef | None:
         """The version that the operation names; for a new draft, the version to copy."""
         return self.origin if self.kind is OperationKind.CREATE_DRAFT and self.origin is not None else self.version
@@ -237,8 +256,41 @@ class ProposalContext(NamedTuple):
         return [edge for edge in between if edge.edge_type in matching_types]
 
 
+@cache
+def _get_record_of(kind: OperationKind) -> Record | None:
+    """Return the request that an operation would be: an edit, a new draft or a publication."""
+    records = {
+        OperationKind(EDIT_VERBS.words.get(str(record.tag), str(record.tag))): record
+        for record in map(get_record, get_args(PurposeOp))
+    }
+    records[OperationKind.CREATE_DRAFT] = get_record(BeginDraft)
+    records[OperationKind.PUBLISH] = get_record(PublishDraft)
+    return records.get(kind)
+
+
+def _read_as_sent(proposal: ProposedOperation) -> ProposedOperation:
+    """Return the operation with its values as the request itself reads them: `HIGH` for `high`, JSON out of a string.
+
+    A value that the request would not take stays, for the checks to report.
+    """
+    record = _get_record_of(proposal.kind)
+    own = get_record(ProposedOperation).arguments
+    read: dict[str, Any] = {}
+    for wire, argument in record.arguments.items() if record is not None else ():
+        if wire not in own:
+            continue
+        name, value = own[wire].attribute, getattr(proposal, own[wire].attribute)
+        if value is None or value is UNSET or argument.is_absent(value):
+            read[name] = own[wire].default
+        else:
+            with suppress(Invalid):
+                read[name] = argument.field_type.coerce(value, (wire,))
+    return replace(proposal, **read)
+
+
 def read_proposal_context(tx: Transaction, proposal: ProposedOperation) -> ProposalContext:
     """Read the context of a proposed operation. The default version is the draft, else the latest published."""
+    proposal = _read_as_sent(proposal)
     row = _resolve_proposed_version(tx, proposal)
     content = build_content([], [], [], []) if row is None else read_verified_content(tx, row)
     return ProposalContext(proposal, tx.project, read_versions(tx), row, content)

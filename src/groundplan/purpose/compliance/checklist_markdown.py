@@ -52,7 +52,7 @@ def _format_version_state(section: ChecklistSection) -> Iterator[str]:
     yield "**Operation Requirements:**"
     yield from _format_items(section)
     yield ""
-    can = "✅ YES (DRAFT)" if facts["can_modify"] else f"❌ NO ({facts['status'] or 'no version'})"
+    can = "✅ YES (DRAFT)" if facts["can_modify"] else f"❌ NO ({facts['status'] or 'NO VERSION'} BLOCKED)"
     yield f"**Can Modify Current Version?** {can}"
     yield ""
     yield from format_statements("Version State Check", VERSIONS_QUERY)

@@ -92,7 +92,7 @@ def build_checklist(tx: Transaction, proposal: ProposedOperation) -> Compliance:
     ctx = read_proposal_context(tx, proposal)
     tables = read_live_tables(tx, list_tables_with_prefix(tx, TABLE_PREFIX))
     parts = [
-        check_graph_model(tables, _find_proposed_structure(proposal)),
+        check_graph_model(tables, _find_proposed_structure(ctx.proposal)),
         check_version_state(ctx),
         check_version_constraints(tx, ctx, tables.get("toc_versions")),
         check_node_operation(ctx, is_fenced=not check_tenant_filters().unfiltered_on_nodes),
@@ -193,8 +193,10 @@ def check_version_state(ctx: ProposalContext) -> SectionResult:
         "rev": row and row.rev,
         "can_modify": ctx.is_draft,
     }
-    is_blocked = has_failures(checks) or (kind.edits and not ctx.is_draft)
-    return SectionResult(2, checks, facts, "BLOCKED" if is_blocked else "VALID")
+    verdict = "BLOCKED" if has_failures(checks) or (kind.edits and not ctx.is_draft) else "VALID"
+    if row is not None and not row.is_draft and (kind.edits or kind is OperationKind.PUBLISH):
+        verdict = "BLOCKED (cannot edit PUBLISHED version)"
+    return SectionResult(2, checks, facts, verdict)
 
 
 def check_version_constraints(tx: Transaction, ctx: ProposalContext, versions: LiveTable | None) -> SectionResult:
@@ -366,11 +368,10 @@ def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionRes
     """Check a proposed node operation."""
     given = ctx.proposal
     indicator = ctx.find_indicator(given.indicator)
-    is_measured = ctx.kind.subject == "indicator"
-    node = ctx.find_node(indicator.node if indicator and is_measured else given.node)
-    is_ours, is_new = ctx.kind.subject == "node", ctx.kind is OperationKind.CREATE_NODE
-    is_named = (is_ours and not is_new) or (ctx.kind is OperationKind.READ and given.node is not None)
-    writes = is_ours and ctx.kind is not OperationKind.DELETE_NODE
+    is_ours, is_measured = "node" in given.subjects, "indicator" in given.subjects
+    is_new = ctx.kind is OperationKind.CREATE_NODE
+    node = ctx.find_node(indicator.node if indicator and not is_ours else given.node)
+    writes = ctx.kind in (OperationKind.CREATE_NODE, OperationKind.UPDATE_NODE)
     node_type = _parse_word(NodeType, given.node_type)
     retyped = _retype_edges(ctx, node, node_type) if ctx.kind is OperationKind.UPDATE_NODE else []
     down = [str(after.name) for _, after in retyped if after.points_down]
@@ -379,7 +380,7 @@ def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionRes
     checks = [
         CheckedItem(
             "Version is DRAFT (if CREATE/UPDATE/DELETE)",
-            ctx.is_draft if is_ours or is_measured else None,
+            ctx.is_draft if ctx.kind.edits and (is_ours or is_measured) else None,
             ctx.why_not_editable,
             *ctx.how_to_edit,
         ),
@@ -391,7 +392,7 @@ def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionRes
         ),
         CheckedItem(
             "Tenant isolation enforced (`tenant_id` filter)",
-            is_fenced if is_ours or is_named or is_measured else None,
+            is_fenced if is_ours or is_measured else None,
             "a query about nodes does not filter by tenant_id",
             "Do not use this build of Groundplan; report the query.",
         ),
@@ -408,14 +409,14 @@ def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionRes
             "Give a title.",
         ),
         CheckedItem(
-            "Node exists in this version (if UPDATE/DELETE)",
-            node is not None if is_named else None,
+            "Node exists in this version (unless CREATE)",
+            node is not None if is_ours and not is_new else None,
             _describe_missing(ctx, "node", given.node),
             *SHOW_CONTENT,
         ),
         CheckedItem(
             "Edges of the node still go up (if its type changes)",
-            not down if is_ours and node is not None and node_type not in (None, node.node_type) else None,
+            not down if writes and node is not None and node_type not in (None, node.node_type) else None,
             f"as {node_type} it has edges that point down: {', '.join(down)}",
             "Reverse these edges, remove them or make them FEEDBACK first.",
         ),
@@ -435,14 +436,14 @@ def check_node_operation(ctx: ProposalContext, *, is_fenced: bool) -> SectionRes
     ]
     facts = {
         "subject": "indicator" if is_measured else "node",
-        "operation": ctx.kind.verb if is_ours or is_named or is_measured else None,
+        "operation": ctx.kind.verb,
         "node": node.key if node else given.node,
         "node_type": given.node_type or (node and node.node_type),
         "title": given.title or (node and node.title),
         "version_id": ctx.row and ctx.row.id,
         "status": ctx.row and ctx.row.status,
     }
-    return SectionResult(4, checks, facts if is_ours or is_named or is_measured else {}, decide_verdict(checks))
+    return SectionResult(4, checks, facts if is_ours or is_measured else {}, decide_verdict(checks))
 
 
 _INDICATOR_FIELDS = (
@@ -462,15 +463,16 @@ def _check_indicator(
         *SHOW_CONTENT,
     )
     yield CheckedItem(
-        "Indicator exists in this version (if UPDATE/DELETE)",
+        "Indicator exists in this version (unless ADD)",
         indicator is not None if not is_new else None,
         _describe_missing(ctx, "indicator", given.indicator),
         *SHOW_CONTENT,
     )
-    problem = None if ctx.kind is OperationKind.DELETE_INDICATOR else _find_indicator_problem(given, is_new=is_new)
+    writes = ctx.kind in (OperationKind.ADD_INDICATOR, OperationKind.UPDATE_INDICATOR)
+    problem = _find_indicator_problem(given, is_new=is_new) if writes else None
     yield CheckedItem(
         "Indicator is well formed (if ADD/UPDATE)",
-        problem is None if ctx.kind is not OperationKind.DELETE_INDICATOR else None,
+        problem is None if writes else None,
         problem or "",
         "Correct this argument, or omit it.",
     )
@@ -493,7 +495,8 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
     """Check a proposed edge operation."""
     given = ctx.proposal
     source, target = ctx.find_node(given.source), ctx.find_node(given.target_node)
-    is_ours, is_new = ctx.kind.subject == "edge", ctx.kind is OperationKind.CREATE_EDGE
+    is_ours, is_new = "edge" in given.subjects, ctx.kind is OperationKind.CREATE_EDGE
+    writes = ctx.kind in (OperationKind.CREATE_EDGE, OperationKind.UPDATE_EDGE)
     is_whole = is_ours and source is not None and target is not None
     edges = ctx.find_edges()
     was = edges[0].edge_type if len(edges) == 1 and not is_new else None
@@ -501,7 +504,7 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
     name: EdgeName | None = None  # of the edge after the operation, if it is new or gets another type
     cause: TypedEdge | None = None  # the same edge, if it must not point down or close a cycle
     before: TypedEdge | None = None
-    if is_ours and source and target and becomes and was is not becomes:
+    if writes and source and target and becomes and was is not becomes:
         name = EdgeName(source.key, target.key, becomes)
         after = TypedEdge(name, source.node_type, target.node_type)
         before = after._replace(name=name._replace(edge_type=was)) if was else None
@@ -549,20 +552,20 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
             f"Use {_join_words(EdgeType)}, or omit it for CONTRIBUTES_TO.",
         ),
         CheckedItem(
-            "Edge exists in this version (if UPDATE/DELETE)",
-            len(edges) == 1 if is_whole and not is_new else None,
+            "Edge exists in this version (unless CREATE)",
+            (len(edges) == 1 or (bool(edges) and not ctx.kind.edits)) if is_whole and not is_new else None,
             _describe_ambiguous_edge(ctx, edges),
             *(("Select one with edge_type.",) if len(edges) > 1 else SHOW_CONTENT),
         ),
         CheckedItem(
             "Mechanism is valid (if given)",
-            fits(given.mechanism, Sentence) if is_ours and given.mechanism is not None else None,
+            fits(given.mechanism, Sentence) if writes and given.mechanism is not None else None,
             f"a mechanism is a text of 1 to {SENTENCE_BYTES_MAX} bytes",
             "Describe in mechanism how the cause leads to the effect, or omit it.",
         ),
         CheckedItem(
             "Confidence is valid (low / medium / high)",
-            _parse_word(Confidence, given.confidence) is not None if is_ours and given.confidence is not None else None,
+            _parse_word(Confidence, given.confidence) is not None if writes and given.confidence is not None else None,
             _describe_invalid_word("confidence", Confidence, given.confidence),
             f"Set confidence to {_join_words(Confidence)}, or omit it.",
         ),
@@ -583,7 +586,7 @@ def check_edge_operation(ctx: ProposalContext) -> SectionResult:
 def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
     """Check a proposed assumption operation."""
     given, assumption = ctx.proposal, ctx.find_assumption(ctx.proposal.assumption)
-    is_ours, is_new = ctx.kind.subject == "assumption", ctx.kind is OperationKind.ADD_ASSUMPTION
+    is_ours, is_new = "assumption" in given.subjects, ctx.kind is OperationKind.ADD_ASSUMPTION
     is_of_edge = names_edge(given.source, given.target_node)
     edges = ctx.find_edges()
     on = None
@@ -592,7 +595,7 @@ def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
     elif is_new and is_on_one_item(given.node, given.source, given.target_node):
         node = ctx.find_node(given.node)
         on = node.key if node else str(edges[0].name) if len(edges) == 1 else None
-    writes = is_ours and ctx.kind is not OperationKind.DELETE_ASSUMPTION
+    writes = ctx.kind in (OperationKind.ADD_ASSUMPTION, OperationKind.UPDATE_ASSUMPTION)
     checks = [
         CheckedItem(
             "Parent node/edge exists",
@@ -603,7 +606,7 @@ def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
         ),
         CheckedItem(
             "Version is DRAFT (if modifying)",
-            ctx.is_draft if is_ours else None,
+            ctx.is_draft if is_ours and ctx.kind.edits else None,
             ctx.why_not_editable,
             *ctx.how_to_edit,
         ),
@@ -620,7 +623,7 @@ def check_assumption_operation(ctx: ProposalContext) -> SectionResult:
             "Describe in assumption_text what must hold.",
         ),
         CheckedItem(
-            "Assumption exists in this version (if UPDATE/DELETE)",
+            "Assumption exists in this version (unless ADD)",
             assumption is not None if is_ours and not is_new else None,
             _describe_missing(ctx, "assumption", given.assumption),
             *SHOW_CONTENT,

@@ -249,7 +249,11 @@ class DraftState:
             )
         if not matching_types:
             name = EdgeName(cause.key, effect.key, edge_type or EdgeType.CONTRIBUTES_TO)
-            raise NotFound("edge", str(name), next_steps=self._next_step, field=format_argument_path(path))
+            field = format_argument_path(path)
+            if edges:
+                hint = f"there is {', '.join(sorted(edges))} between them; new_edge_type gives an edge another type"
+                raise NotFound("edge", str(name), hint=hint, field=field, allowed=sorted(edges))
+            raise NotFound("edge", str(name), next_steps=self._next_step, field=field)
         return edges[matching_types[0]]
 
     def has_edge(self, name: EdgeName) -> bool:

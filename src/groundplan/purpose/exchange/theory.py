@@ -26,7 +26,6 @@ from groundplan.purpose.model import (
 from groundplan.purpose.observing.records import Measurement, Waiver
 from groundplan.purpose.picture.tokens import STATUS_NAMES
 
-NEEDED_BY = "NEEDED_BY"  # what depends on a cause is its effect
 VIEWS = "views"  # in the metadata of a node
 VIEW_CHARS_MAX = 255
 KNOWN_MAX = 12  # names in a message
@@ -139,7 +138,7 @@ def name_relation(edge_type: EdgeType) -> str:
     """Return the relation of a cause to its effect; nothing for CONTRIBUTES_TO, which goes without saying."""
     if edge_type is EdgeType.CONTRIBUTES_TO:
         return ""
-    return NEEDED_BY if edge_type is EdgeType.DEPENDS_ON else edge_type
+    return edge_type.relation
 
 
 def describe_waiver(waiver: Waiver) -> str:

@@ -77,8 +77,8 @@ class WaysToGoals(NamedTuple):
 def find_ways_to_goals(graph: Graph, strengths: Sequence[int], goals: Iterable[int]) -> WaysToGoals:
     """Return the strongest path of each node to a goal. The path of a goal itself has no edges.
 
-    There is one search for each level of confidence, backwards from all nodes that have a path already; so it is linear
-    and follows no cycle.
+    There is one backward search for each level of confidence, from all nodes that have a path already. Each edge is
+    followed once, so cycles do no harm.
     """
     ways = WaysToGoals([-1] * len(graph.keys), [-1] * len(graph.keys), [0] * len(graph.keys))
     reached = sorted(set(goals))

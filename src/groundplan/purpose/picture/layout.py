@@ -13,7 +13,7 @@ from typing import NamedTuple
 from groundplan.purpose.model import EdgeName
 from groundplan.purpose.picture import tokens
 from groundplan.purpose.picture.columns import Columns, Ends, Lanes, Sizes, assign_lanes, generate_columns
-from groundplan.purpose.picture.ordering import compute_packed_height, order_elements, place_elements
+from groundplan.purpose.picture.ordering import compute_min_column_height, order_elements, place_elements
 from groundplan.purpose.picture.routes import (
     BackEdgeEnds,
     ColumnSpans,
@@ -179,7 +179,7 @@ def _choose_columns(
         back = collect_back_edge_ends(lanes, pairs, len(columns.bands))
         spans = _compute_spans(columns, lanes, back, sizes)
         width = spans.width + 2 * tokens.MARGIN
-        height = compute_packed_height(lanes, len(columns.bands), sizes.heights) + tokens.AROUND_HEIGHT
+        height = compute_min_column_height(lanes, len(columns.bands), sizes.heights) + tokens.AROUND_HEIGHT
         height += lanes.passing.count(None) * tokens.BACK_LANE
         fit = min(1.0, tokens.PAGE_WIDTH / width, tokens.PAGE_HEIGHT / height)
         if best is None or fit > best_fit * SPLIT_GAIN_MIN:

@@ -269,7 +269,7 @@ def place_elements(lanes: Lanes, order: Order, heights: Sequence[float]) -> tupl
     return middles, height
 
 
-def compute_packed_height(lanes: Lanes, columns: int, heights: Sequence[float]) -> float:
+def compute_min_column_height(lanes: Lanes, columns: int, heights: Sequence[float]) -> float:
     """Return the minimum height of the tallest column."""
     tall = [0.0] * columns
     for element in range(lanes.total):

@@ -172,7 +172,7 @@ def build_arrow(edge: PurposeEdge, oriented: EdgeName, badges: list[Badge]) -> A
 
 
 def build_pathway_picture(theory: Theory, key: str) -> Picture:
-    """Return a picture of the causes and effects of a node, and of the edges on these paths."""
+    """Return a picture of a node with all of its causes and effects, and the edges between them."""
     plan = build_plan_picture(theory)
     graph = build_graph(plan.cards, [arrow.edge.name[:2] for arrow in plan.arrows if arrow.edge.is_causal])
     above = {graph.keys[number] for number in find_reachable_from(graph, [graph.numbers[key]])}

@@ -82,7 +82,7 @@ def resolve_project_id(session: Session, project: str) -> str:
 
 
 def _load_all(session: Session, project: str, entity: str) -> list[Any]:
-    """Return all entities of a kind, sorted by name. None may be missing, because an export deletes missing ones."""
+    """Return all entities of a kind, sorted by name. An export deletes the files of all others."""
     for _ in range(ATTEMPTS):
         entities, count = _load_pages(session, project, entity)
         if len(entities) == count:

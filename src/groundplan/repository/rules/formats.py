@@ -124,7 +124,7 @@ def render_cursor(subject: ExportedAtom) -> str:
 
 
 def read_cursor_patterns(fields: Fields) -> tuple[str, ...]:
-    """Return the patterns of a rule; none if it applies only when it is named or its description fits."""
+    """Return the patterns of a rule; none if Cursor applies it by its name or its description and not by files."""
     if is_true(fields.get("alwaysApply")):
         return ("**",)
     given = find_patterns(fields, "globs")

@@ -20,8 +20,17 @@ from groundplan.surfaces.cli.drawing import (
     When,
     format_left_out,
 )
-from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, to_one_line
-from groundplan.work.evidence_check import format_marks
+from groundplan.surfaces.cli.terminal import (
+    INDENT,
+    format_actor,
+    format_evidence,
+    format_time,
+    format_title,
+    format_value,
+    to_one_line,
+)
+from groundplan.work.evidence_check import MARKS, EvidenceCheck
+from groundplan.work.kinds import DROPPED
 from groundplan.work.nodes import get_description
 
 if TYPE_CHECKING:
@@ -72,16 +81,15 @@ def _format_mark(one: Any) -> str:
 
 def _format_question(question: Any) -> str:
     asked_of = f" asks {to_one_line(question.to)}" if question.to else " asks"
-    return f"{question.id}  {to_one_line(question.by)}{asked_of}: {to_one_line(question.question or question.excerpt)}"
+    asker = format_actor(question.by, question.by_kind)
+    return f"{question.id}  {asker}{asked_of}: {to_one_line(question.question or question.excerpt)}"
 
 
 def _format_before(one: Any) -> Iterator[str]:
-    yield format_title(one.id, f"{one.summary or ''}{f' ({one.outcome})' if one.outcome else ''}")
+    yield format_title(one.id, f"{one.summary or ''}{f' ({one.outcome})' if one.outcome == DROPPED else ''}")
     if one.state is not UNSET:
         yield f"{INDENT}state: {to_one_line(str(format_value(one.state)))}"
-    yield from (
-        f"{INDENT}{entry.type}: {to_one_line(entry.ref)} {format_marks(entry)}".rstrip() for entry in one.evidence or ()
-    )
+    yield from (f"{INDENT}{format_evidence(entry)}" for entry in one.evidence or ())
 
 
 def _format_knowledge(one: Any) -> Iterator[str]:
@@ -91,7 +99,8 @@ def _format_knowledge(one: Any) -> Iterator[str]:
 
 
 def _format_overlap(one: Any) -> str:
-    return f"{format_title(one.id, one.summary)} ({one.claimed_by}): {', '.join(one.paths)}"
+    claimed = f" ({format_actor(one.claimed_by, one.claimed_by_kind)})" if one.claimed_by else ""
+    return f"{format_title(one.id, one.summary)}{claimed}: {', '.join(one.paths)}"
 
 
 def _format_decision(one: Any) -> str:
@@ -219,7 +228,7 @@ def _join_changes(event: EventRecord) -> str:
 
 
 def _describe_actor(event: EventRecord) -> str:
-    return f"{event.actor} ({event.actor_kind})" if event.actor_kind else event.actor
+    return format_actor(event.actor, event.actor_kind)
 
 
 _EVENTS = View(
@@ -238,10 +247,15 @@ _EVENTS = View(
 
 def format_change(change: HistoryChange | Change) -> str:
     """Return what an event changed in one field, on one line."""
-    if change.field == "evidence" and isinstance(change.after, list):
-        return "evidence: " + ", ".join(f"{one['type']}: {to_one_line(one['ref'])}" for one in change.after)
-    before, after = ("" if value in (None, UNSET) else format_value(value) for value in (change.before, change.after))
+    write = _join_evidence if change.field == "evidence" else format_value
+    before, after = ("" if value in (None, UNSET) else write(value) for value in (change.before, change.after))
     return f"{change.field}: {before} -> {after or 'none'}" if before else f"{change.field}: {after}"
+
+
+def _join_evidence(entries: list[dict[str, Any]]) -> str:
+    marks = [MARKS[EvidenceCheck(one["checked"])] if "checked" in one else "" for one in entries]
+    lines = (f"{one['type']}: {to_one_line(one['ref'])} {mark}" for one, mark in zip(entries, marks, strict=True))
+    return ", ".join(map(str.rstrip, lines))
 
 
 def _format_undone(answer: Undone) -> Iterator[str]:

@@ -134,6 +134,7 @@ OptionalProjectOption = Annotated[
     str | None,
     option(
         "--project",
+        "-P",
         value="PROJECT",
         text="The project, by name or id; created if it does not exist. Default: the only one.",
     ),
@@ -190,7 +191,7 @@ def export_plan(
         TargetChoice,
         option("--to", value="TOOL", text="beads, taskmaster, backlog, markdown or jsonl."),
     ],
-    project: Annotated[str, option("--project", value="PROJECT", text="The project to export.")],
+    project: Annotated[str, option("--project", "-P", value="PROJECT", text="The project to export.")],
     out: Annotated[
         str,
         option(

@@ -83,7 +83,7 @@ class CommandSession(Session):
             with cancel_on_signals(limit_s) as by_signal, show_progress(activity, as_json=self.is_quiet):
                 return super().execute(operation, arguments, cancellation or by_signal, warnings)
         except GroundplanError as error:
-            error.has_contract_name = operation.names_errors
+            error.has_contract_name = operation.uses_fact_error_names
             raise
 
 

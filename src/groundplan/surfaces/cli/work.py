@@ -24,8 +24,18 @@ from groundplan.surfaces.cli.drawing import (
     format_left_out,
     read,
 )
-from groundplan.surfaces.cli.terminal import INDENT, format_time, format_title, format_value, pluralize, to_one_line
-from groundplan.work.evidence_check import format_marks
+from groundplan.surfaces.cli.terminal import (
+    INDENT,
+    describe_lost,
+    format_actor,
+    format_claim_end,
+    format_signed_evidence,
+    format_title,
+    format_value,
+    pluralize,
+    to_one_line,
+)
+from groundplan.work.kinds import DROPPED
 
 if TYPE_CHECKING:
     from groundplan.work.graph.context import NodeContext
@@ -36,7 +46,7 @@ if TYPE_CHECKING:
     from groundplan.work.graph.query import FoundNodes
     from groundplan.work.graph.subtree import NodeTree
     from groundplan.work.links import ShownLink
-    from groundplan.work.nodes import Evidence, WorkCounts
+    from groundplan.work.nodes import WorkCounts
 
 Pairs = Iterator[tuple[str, Any]]
 
@@ -48,7 +58,7 @@ def format_counts(counts: WorkCounts) -> str:
     """Return the counts of open, ready, blocked and resolved nodes as a sentence."""
     return (
         f"{counts.unresolved} open of {counts.total}: {counts.actionable} ready to start, {counts.blocked} blocked, "
-        f"{counts.resolved} resolved."
+        f"{counts.resolved} resolved{f', of these {counts.dropped} dropped' if counts.dropped else ''}."
     )
 
 
@@ -61,8 +71,12 @@ def _get_summary(one: Any) -> str:
     return one.summary or (f"{excerpt}…" if excerpt else "")
 
 
+def _mention_ready(one: Any) -> str:
+    return _mention(one) + describe_lost(one)
+
+
 def _mark(one: Any) -> str:
-    return "[x]" if one.resolved else "[ ]"
+    return "[-]" if one.outcome == DROPPED else "[x]" if one.resolved else "[ ]"
 
 
 def _mention_with_mark(one: Any) -> str:
@@ -77,11 +91,11 @@ def _format_policies(answer: OpenedProject) -> Iterator[str]:
 
 
 def _mention_claimant(claim: Any) -> str:
-    return f"{_mention(claim)} ({to_one_line(claim.claimed_by)})"
+    return f"{_mention(claim)} ({format_actor(claim.claimed_by, claim.claimed_by_kind)})"
 
 
 def _format_area(area: Any) -> str:
-    return f"{to_one_line(area.name or 'in no area')}: {area.notes}"
+    return f"{to_one_line(area.name)}: {area.notes}"
 
 
 def _list_what_waits(answer: Any) -> Iterator[str]:
@@ -105,14 +119,29 @@ def _join_ancestors(answer: Offer | NodeContext) -> str:
 
 def _list_properties(answer: Offer | NodeContext) -> Pairs:
     for name, value in (answer.node.properties or {}).items():
+        if name == "_held" and getattr(answer, "until", UNSET) is None:
+            continue  # the end of the claim says it
         yield name.removeprefix("_").replace("_", " "), value
 
 
 def _list_evidence(answer: Offer | NodeContext) -> Pairs:
     for one in answer.node.evidence or ():
-        yield "evidence", _format_evidence(one)
+        yield "evidence", format_signed_evidence(one)
     if answer.node.evidence_total:
         yield "evidence", f"{answer.node.evidence_total} in total"
+
+
+def list_merged(node: Any) -> Pairs:
+    """Yield a name and a line for each node that was merged into a node."""
+    for one in node.merged or ():
+        yield "merged", format_title(one.id, one.summary)
+    if node.merged_total:
+        yield "merged", f"{node.merged_total} in total"
+
+
+def _list_claim_end(offer: Offer) -> Pairs:
+    if offer.until is not UNSET:
+        yield "until", format_claim_end(offer.until)
 
 
 def _list_inherited_links(offer: Offer) -> Pairs:
@@ -123,13 +152,8 @@ def _list_inherited_links(offer: Offer) -> Pairs:
 
 def _list_resolved_dependencies(offer: Offer) -> Pairs:
     for one in offer.resolved_deps or ():
-        evidence = f" ({'; '.join(map(_format_evidence, one.evidence))})" if one.evidence else ""
-        yield "after", f"{_mention(one)}{evidence}"
-
-
-def _format_evidence(one: Evidence) -> str:
-    by = f"({one.agent}, {format_time(one.timestamp)})" if one.agent and one.timestamp else ""
-    return " ".join(filter(None, (f"{one.type}: {to_one_line(one.ref)}", format_marks(one), by)))
+        evidence = f" ({'; '.join(map(format_signed_evidence, one.evidence))})" if one.evidence else ""
+        yield "after", f"{_mention(one)}{' (dropped)' if one.outcome == DROPPED else ''}{evidence}"
 
 
 def _format_tree(top: NodeTree, level: int = 0) -> Iterator[str]:
@@ -147,6 +171,10 @@ def _format_blocked(one: BlockedBrief) -> str:
 
 def _format_branch(one: BranchBrief) -> str:
     return _mention_with_mark(one) + (f" ({one.open_children} open below)" if one.open_children else "")
+
+
+def _describe_actor(event: HistoryEvent) -> str:
+    return format_actor(event.agent, event.agent_kind)
 
 
 def _format_event(one: RecentBrief) -> str:
@@ -171,12 +199,18 @@ def _format_count(answer: FoundNodes) -> Iterator[Part]:
 
 # --- Views ----------------------------------------------------------------------------------------------------------
 
-NODE = ("rev: node.rev, state: node.state", _list_properties, "links: node.context_links", _list_evidence)
+NODE = (
+    "rev: node.rev, state: node.state",
+    _list_properties,
+    "links: node.context_links",
+    _list_evidence,
+    lambda answer: list_merged(answer.node),
+)
 OPENED = (lambda answer: _mention(answer.root), lambda answer: format_counts(answer.summary), _format_policies)
 PROJECTS = (
     Rows(
         "projects",
-        "name, id, open: unresolved, resolved, changed: updated_at, summary",
+        "name, id, open: unresolved, resolved, dropped, changed: updated_at, summary",
         empty="No projects here. Next: groundplan work open NAME --goal 'what it is for'",
     ),
 )
@@ -188,6 +222,7 @@ OFFERS = View(
         Fields(
             ("in", _join_ancestors),
             "claim",
+            _list_claim_end,
             *NODE,
             _list_inherited_links,
             _list_resolved_dependencies,
@@ -199,7 +234,7 @@ OFFERS = View(
     WARNINGS,
 )
 SIDE_EFFECTS = (
-    Lines("newly_actionable", _mention, title="Now ready to start:"),
+    Lines("newly_actionable", _mention_ready, title="Now ready to start:"),
     Lines("auto_resolved", title="Resolved automatically:"),
     Lines("reopened", _mention, title="Reopened:"),
     WARNINGS,
@@ -306,7 +341,9 @@ RENDERERS: dict[str, Callable[..., None]] = {
     "work.history": View(
         Rows(
             "events",
-            "at: timestamp, who: agent, what: action",
+            "at: timestamp",
+            ("who", _describe_actor),
+            "what: action",
             ("changes", _join_changes),
             "why: decision",
             empty="No events recorded.",

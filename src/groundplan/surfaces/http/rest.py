@@ -177,7 +177,7 @@ class RestApi:
         except GroundplanError as error:
             is_unmet = has_precondition and isinstance(error, StaleRevision | StaleVersion)
             return answer_error(
-                error, vocabulary, status=412 if is_unmet else None, is_named=endpoint.operation.names_errors
+                error, vocabulary, status=412 if is_unmet else None, is_named=endpoint.operation.uses_fact_error_names
             )
 
 

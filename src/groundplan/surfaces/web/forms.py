@@ -54,13 +54,17 @@ class InvalidForm(Invalid):
     code = "invalid_form"
 
 
+class Steps(dict[str, Any]):
+    """The arguments below a step of the paths of fields. What a field holds is never one of these."""
+
+
 Reader = Callable[[str], Any]
 
 
 def read_arguments(fields: Mapping[str, str], area_readers: Mapping[str, Reader] | None = None) -> dict[str, Any]:
     """Return the arguments in the fields of a form."""
     readers = {**READERS, **(area_readers or {})}
-    arguments: dict[str, Any] = {}
+    arguments = Steps()
     for name, text in fields.items():
         if name in RESERVED or name.startswith(BEFORE):
             continue
@@ -86,22 +90,22 @@ def _unify_lines(text: str) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _set(arguments: dict[str, Any], path: list[str], value: Any, name: str) -> None:
+def _set(arguments: Steps, path: list[str], value: Any, name: str) -> None:
     target = arguments
     if len(path) > STEPS_MAX:
         raise InvalidForm("a field has too many steps; reload the page and try again", limit=STEPS_MAX)
     for step in path[:-1]:
-        target = target.setdefault(step, {}) if _STEP.fullmatch(step) else {}
-        if not isinstance(target, dict):
+        target = target.setdefault(step, Steps()) if _STEP.fullmatch(step) else Steps()
+        if not isinstance(target, Steps):
             break
-    if not isinstance(target, dict) or not all(map(_STEP.fullmatch, path)) or path[-1] in target:
+    if not isinstance(target, Steps) or not all(map(_STEP.fullmatch, path)) or path[-1] in target:
         raise InvalidForm(f"the field {name} is not of this page; reload it and try again", field=name)
     target[path[-1]] = value
 
 
 def _number_lists(value: Any) -> Any:
-    """Return the value with lists in place of objects whose names are numbers."""
-    if not isinstance(value, dict):
+    """Return the value with lists in place of steps that are numbers."""
+    if not isinstance(value, Steps):
         return value
     if value and all(name.isdigit() for name in value):
         return [_number_lists(value[name]) for name in sorted(value, key=int)]

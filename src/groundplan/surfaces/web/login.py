@@ -70,7 +70,7 @@ class BrowserLogins:
     ) -> Answer:
         """Log a person in, and redirect the browser to the start page.
 
-        `is_valid` is asked after the login was opened: what ended its reason before that could not end it.
+        `is_valid` is called when the login is stored. If its reason was revoked meanwhile, it is ended at once.
         """
         label = "".join(char for char in request.headers.get("user-agent", "") if char.isprintable() and char.isascii())
         opened = open_session(self._store, actor, label=label[:LABEL_CHARS_MAX].strip() or None)

@@ -47,6 +47,8 @@ def find_place(base: str, slice_: str, ref: str, kind: str = "") -> str:
             # Decisions and measurements are named by the event that recorded them.
             if parse_position(ref) is not None:
                 return f"{base}/history?{urlencode({'until': ref})}"
+            if ref[:1] == "v" and ref[1:].isdigit():
+                return f"{base}/plan?{urlencode({'version': ref[1:]})}"
             return f"{base}/plan?{urlencode({'key': ref})}#{quote(ref)}"
         case "context":
             if ref.startswith("/") or kind in ("constraint", "source"):

@@ -16,6 +16,7 @@ from groundplan.kernel.operations.registry import Registry
 from groundplan.purpose.markup import shorten_line
 from groundplan.surfaces.vocabularies import CliVocabulary
 from groundplan.surfaces.web.visit import Visit, find_place, get_base
+from groundplan.work.evidence_check import MARKS
 
 VERBS = {  # the item follows
     "work.created": "planned",
@@ -318,7 +319,7 @@ def describe_value(value: Any) -> str:
         case list():
             return shorten_line(", ".join(describe_value(item) for item in value), VALUE_CHARS_MAX)
         case {"type": kind, "ref": ref}:  # evidence
-            return f"{kind}: {ref}"
+            return f"{kind}: {ref} {MARKS.get(value.get('checked'), '')}".rstrip()
         case dict() if all(isinstance(item, str | int | float) for item in value.values()):
             return shorten_line(
                 ", ".join(f"{name} {describe_value(item)}" for name, item in value.items()), VALUE_CHARS_MAX
@@ -378,7 +379,7 @@ class PageVocabulary(Vocabulary):
         effect = step.effect.removeprefix("without allowPartial ").removesuffix(" begins one")
         first, _, rest = effect.partition(" ")
         if step.operation == "purpose.edit" and first == "with":
-            return _say_edit(rest)
+            return _replace_field_names(rest)
         if step.operation == "purpose.record" and rest.startswith("decisions "):
             return f"record a decision {rest.removeprefix('decisions ')}"
         if first == "with":
@@ -388,14 +389,14 @@ class PageVocabulary(Vocabulary):
         return WORDS[step.operation] if is_said else f"{WORDS[step.operation]} to {act} {rest}".rstrip()
 
 
-def _say_edit(instruction: str) -> str:
+def _replace_field_names(instruction: str) -> str:
     for pattern, words in PARTS.items():
         instruction = re.sub(pattern, words, instruction)
     return TYPES.sub(lambda match: match[0].lower(), instruction)
 
 
 def _get_infinitive(verb: str) -> str:
-    """Return the verb of an effect in the form after “to”."""
+    """Return the infinitive of a verb: `add` for `adds`."""
     if verb in SEEN:
         return "see"
     return verb[:-2] if HISSING.search(verb) else verb.removesuffix("s")

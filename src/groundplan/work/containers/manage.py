@@ -23,7 +23,8 @@ from groundplan.kernel.projects import ArchiveProject, ProjectExists, archive_pr
 from groundplan.kernel.store.queries import load_queries
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
-from groundplan.work.claims import enforce_claims
+from groundplan.work.answers import Warnings
+from groundplan.work.claims import enforce_claims, is_claimed_by_another
 from groundplan.work.containers.dependencies import set_relations
 from groundplan.work.containers.fields import (
     PRIORITY_NUMBERS,
@@ -350,6 +351,7 @@ def update(tx: Transaction, request: UpdateContainer) -> UpdatedContainer:
         StatusesInUse: the new pipeline leaves out a status that is in use.
         UnknownKey, UnknownPointer: what it serves or rests on does not exist.
         WrongLinkKind: it would serve an assumption.
+        ClaimedByAnother: the project enforces claims and another actor has claimed it.
         Invalid: nothing changes, or a field does not apply to this container type.
     """
     _refuse_foreign_fields(tx, request)
@@ -365,6 +367,11 @@ def update(tx: Transaction, request: UpdateContainer) -> UpdatedContainer:
         node = fetch_node(tx, node.n)
     changes = [*_apply_fields(node, request), *_apply_other_changes(tx, node, request)]
     if changes:
+        enforce_claims(tx, node.id, node.claimed_by, node.claimed_until)
+        if is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
+            warnings = Warnings()
+            warnings.add_claims({node.id: str(node.claimed_by)}, verb="changed")
+            tx.warnings += warnings.lines() or ()
         tx.run_with_record(sql.update_texts, node, project_id=tx.project.id)
         tx.record(WorkOp.UPDATED, node.id, *changes)
     readiness.settle()

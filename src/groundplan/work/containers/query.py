@@ -390,7 +390,7 @@ def overview(tx: Transaction, request: QueryOverview) -> ContainerPage | Contain
         listing = _build_listing(request, request.container_type)
         listing.feature_id = request.feature_id
         return search(tx, listing)
-    _refuse_list_filters(request)
+    _refuse_list_filters(tx, request)
     node = resolve_container(tx, request.container_type, request.id)
     answer = ContainerOverview()
     load_container_into(answer, tx, node.n)
@@ -407,9 +407,11 @@ def overview(tx: Transaction, request: QueryOverview) -> ContainerPage | Contain
     return answer
 
 
-def _refuse_list_filters(request: QueryOverview) -> None:
+def _refuse_list_filters(tx: Transaction, request: QueryOverview) -> None:
     """Refuse filters that do not apply to the contents of one container."""
-    refused = {"project_id": "projectId", "feature_id": "featureId"}
+    if request.project_id is not None and request.project_id not in (tx.project.id, tx.project.name):
+        raise invalid_argument(("projectId",), "is not the project of the container; leave it out")
+    refused = {"feature_id": "featureId"}
     if request.container_type is ContainerType.TASK:  # a task has no contents to filter
         refused |= {"status": "status", "priority": "priority", "tags": "tags"}
     for name, wire in refused.items():

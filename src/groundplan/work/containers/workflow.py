@@ -24,7 +24,7 @@ from groundplan.kernel.wording import invalid_argument
 from groundplan.policies import get_policies
 from groundplan.work.answers import Warnings
 from groundplan.work.claims import (
-    compute_lease_end,
+    compute_claim_end,
     enforce_claims,
     get_claim,
     is_claimed_by_another,
@@ -83,7 +83,7 @@ from groundplan.work.nodes import (
     remove_edge,
 )
 from groundplan.work.readiness import Readiness
-from groundplan.work.restructuring import AlreadyResolved, drop, find_open_subtree
+from groundplan.work.restructuring import AlreadyResolved, drop
 from groundplan.work.waiting.cycles import WaitingMoments
 
 BLOCKERS_NAMED_MAX = 5  # in the message; the details list more
@@ -280,7 +280,7 @@ def _update_claim(tx: Transaction, node: WorkNodeRow, to: str) -> list[Change]:
     if to != ACTIVE or get_container_type(node) is not ContainerType.TASK:
         return node.unclaim()
     before = get_claim(node)
-    node.claimed_by, node.claimed_at, node.claimed_until = tx.actor.id, tx.now, compute_lease_end(tx)
+    node.claimed_by, node.claimed_at, node.claimed_until = tx.actor.id, tx.now, compute_claim_end(tx)
     return list_claim_changes(before, node)
 
 
@@ -316,7 +316,7 @@ def complete_answer(
         answer.feature_unblocked_entities_total = released.total
     warnings = Warnings()
     verb = "resolved" if answer.transition.after in TERMINAL else "moved on"
-    warnings.add_ended_claims(readiness.ended_claims, verb=verb)
+    warnings.add_claims(readiness.ended_claims, verb=verb)
     if answer.transition.after == CLOSED:
         for pointers in find_unset_facts_of_nodes(tx, [node.n]).values():
             warnings.add_unset_facts(node.id, pointers)
@@ -479,9 +479,8 @@ def terminate(tx: Transaction, request: Terminate) -> Terminated:
     if node.resolved:
         raise AlreadyResolved(node)
     reason = (request.reason or "").strip()
-    ended = find_open_subtree(tx, node)
     readiness = Readiness(tx, decision=None)
-    drop(tx, readiness, node, reason or DEFAULT_REASON, decision=None)
+    ended = drop(tx, readiness, node, reason or DEFAULT_REASON, decision=None)
     ended += readiness.auto_resolved_parents
     affected = load_dependent_entities(tx, ended)
     answer = Terminated(

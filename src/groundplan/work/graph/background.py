@@ -12,6 +12,7 @@ from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.containers.sections.context_files import extract_context_files
 from groundplan.work.containers.sections.section import load_sections
+from groundplan.work.kinds import Outcome
 from groundplan.work.nodes import Evidence, WorkNodeRow, load_evidence
 
 ANCESTORS_MAX = 50  # the nearest ones
@@ -41,7 +42,7 @@ class ResolvedNode(NamedTuple):
 
     id: str
     summary: str
-    outcome: str | None  # None if the node is done
+    outcome: Outcome
     state: Any
     evidence: list[Evidence]
 
@@ -102,7 +103,7 @@ def load_resolved_before(
         ResolvedNode(
             row.id,
             row.summary,
-            row.outcome,
+            "done" if row.outcome is None else "dropped",
             None if row.state is None else msgspec.json.decode(row.state),
             evidence.get(row.n, []),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
@@ -12,7 +13,8 @@ from groundplan.kernel.errors import GroundplanError, MixedProjects, NextStep, N
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.links import LinkSource
-from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.operations.registry import AnswerWithoutProject, Effect, Group, OpId, Route, Tool, declare
+from groundplan.kernel.store.authorize import authorize_organization
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.answers import SideEffects, Warnings, add_side_effects, describe_edge_type
 from groundplan.work.events import WorkOp
@@ -25,7 +27,6 @@ from groundplan.work.refs import (
     NodeLocation,
     find_node_in_project,
     find_node_or_none,
-    missing_node,
     resolve_node_project,
 )
 from groundplan.work.requests import Decision, NodeRef, TypeName
@@ -217,7 +218,7 @@ def _find_end(tx: Transaction, ref: str) -> NodeLocation:
 
 
 def locate(tx: Transaction, request: Connect) -> str:
-    """Return the project of the first existing node."""
+    """Return the project of the first existing node, or the one that the request names beside the edges."""
     if request.project is not None:
         return request.project
     refs = [ref for edge in request.edges for ref in (edge.from_, edge.to) if not is_link_target(ref)]
@@ -228,7 +229,23 @@ def locate(tx: Transaction, request: Connect) -> str:
             return resolve_node_project(tx, ref)
         except (NotFound, AmbiguousNode):
             continue
-    raise missing_node(tx, refs[0])
+    if tx.named_project is not None:
+        return tx.named_project
+    authorize_organization(tx, Permission.PROJECT_LIST)
+    raise AnswerWithoutProject(_reject_unknown(tx, request.edges))
+
+
+def _reject_unknown(tx: Transaction, edges: Sequence[Edge]) -> Connected:
+    """Return the answer for edges of which no node is known."""
+    rejected: list[RejectedEdge] = []
+    for edge in edges:
+        refs = [ref for ref in (edge.from_, edge.to) if not is_link_target(ref)]
+        try:
+            _find_end(tx, refs[0] if refs else edge.from_)
+        except _EdgeRejected as error:
+            near = error.near if len(rejected) < EXPLAINED_MAX else UNSET
+            rejected.append(RejectedEdge(edge.from_, edge.to, error.reason, near=near))
+    return Connected(applied=0, rejected=rejected)
 
 
 OPERATION = declare(

@@ -58,6 +58,7 @@ from groundplan.work.graph.node_lists import (
     show_node_lists,
 )
 from groundplan.work.graph.subtree import NodeTree, Subtree
+from groundplan.work.kinds import Outcome, get_outcome
 from groundplan.work.links import load_shown_links
 from groundplan.work.nodes import (
     TRIMMABLE_FIELDS,
@@ -209,6 +210,7 @@ class Ancestor(Struct):
     id: str
     summary: str
     resolved: bool
+    outcome: Outcome | UnsetType = UNSET  # of a resolved node
 
 
 class NodeDependency(Struct):
@@ -250,7 +252,7 @@ DEPENDENTS = EdgeList("depended_by", sql.dependents, sql.count_dependents)
 
 def to_ancestor(row: AncestorRow) -> Ancestor:
     """Return an ancestor as it is shown."""
-    return Ancestor(row.id, row.summary, row.resolved)
+    return Ancestor(row.id, row.summary, row.resolved, get_outcome(row))
 
 
 def read_dependencies(
@@ -306,7 +308,7 @@ def _list_forms(node: WorkNode, *, shows_details: bool) -> Iterator[WorkNode]:
             shorter = msgspec.structs.replace(node, evidence_total=node.evidence_total or len(evidence))
             shorter.evidence = list(entries) or (UNSET if node.rev is UNSET else [])
             yield shorter
-    short = WorkNode(id=node.id, rev=node.rev, summary=node.summary, resolved=node.resolved)
+    short = WorkNode(id=node.id, rev=node.rev, summary=node.summary, resolved=node.resolved, outcome=node.outcome)
     if node.state is not UNSET:
         yield msgspec.structs.replace(short, state=node.state)
     yield short

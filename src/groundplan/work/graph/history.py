@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import CutLists, LeftOut, Trimming, take_page
 from groundplan.kernel.audit import Change
 from groundplan.kernel.cursors import Cursor, encode_cursor
@@ -51,6 +52,7 @@ class HistoryEvent(Struct, kw_only=True):
 
     timestamp: str
     agent: str
+    agent_kind: ActorKind | UnsetType = UNSET  # as answers say it of members: not of persons
     action: str
     changes: list[HistoryChange] | UnsetType = UNSET
     decision: str | UnsetType = UNSET
@@ -105,6 +107,7 @@ def _format_event(event: StoredEvent, *, lean: bool) -> HistoryEvent:
     return HistoryEvent(
         timestamp=event.at,
         agent=event.actor,
+        agent_kind=event.actor_kind or UNSET,
         action=ACTIONS[event.op],
         changes=changes or (UNSET if lean else []),
         decision=UNSET if event.decision is None else event.decision,

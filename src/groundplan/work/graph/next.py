@@ -44,7 +44,7 @@ from groundplan.work.answers import TRIMMING, AnswerBriefing, Warnings, join_nam
 from groundplan.work.claims import (
     AlreadyClaimed,
     claim_node,
-    compute_lease_end,
+    compute_claim_end,
     is_claimed_by_another,
     limit_lease_end,
 )
@@ -64,7 +64,8 @@ from groundplan.work.graph.node_lists import (
     shorten_evidence,
     show_node_lists,
 )
-from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N
+from groundplan.work.graph.search import build_property_conditions
+from groundplan.work.kinds import ACTIVE, FEATURE, ROOT_N, Outcome, get_outcome
 from groundplan.work.nodes import (
     TRIMMABLE_FIELDS,
     Evidence,
@@ -82,7 +83,7 @@ from groundplan.work.nodes import (
 from groundplan.work.overlaps import OverlapGuard
 from groundplan.work.readiness import begin_features
 from groundplan.work.refs import find_node_in_project, locate_request
-from groundplan.work.requests import Decision, NodeRef
+from groundplan.work.requests import CLAIMANT_PROPERTY, Decision, NodeRef
 from groundplan.work.waiting.cycles import describe_stored_loop, find_stored_loop
 
 NAME = "work.next"
@@ -135,6 +136,7 @@ class ResolvedDependency(Struct):
 
     id: str
     summary: str
+    outcome: Outcome | UnsetType = UNSET
     evidence: list[Evidence] | UnsetType = UNSET
     evidence_total: int | UnsetType = UNSET  # set when there are more than are listed
 
@@ -144,6 +146,7 @@ class Offer(Struct, kw_only=True):
 
     node: WorkNode
     claim: int | UnsetType = UNSET
+    until: str | UnsetType | None = UNSET  # of a claim; null: it does not end by itself
     ancestors: list[NodeSummary]
     context_links: LinksBySource | UnsetType = UNSET
     resolved_deps: list[ResolvedDependency] | UnsetType = UNSET
@@ -201,7 +204,7 @@ def claim(tx: Transaction, request: Next) -> Offers:
     guard = OverlapGuard(tx)
     candidates = _pick_nodes(tx, request, guard)
     nodes = _fit_to_budget(tx, candidates)
-    until = compute_lease_end(tx)
+    until = compute_claim_end(tx)
     for node in nodes:
         claim_node(tx, node, until, decision=request.decision)
         if node.feature_n is not None:
@@ -219,7 +222,7 @@ def _pick_nodes(tx: Transaction, request: Next, guard: OverlapGuard) -> list[Wor
         query = sql.next_nodes
     else:
         query = sql.next_matching if request.scope is None else sql.next_below
-        where["wanted"] = encode_wanted_properties(request.filter)
+        where |= build_property_conditions(request.filter, ("filter",))
     if request.scope is not None:
         where["scope"] = find_node_in_project(tx, request.scope).n
 
@@ -235,24 +238,6 @@ def _fit_to_budget(tx: Transaction, candidates: list[WorkNodeRow]) -> list[WorkN
         return candidates
     shortest = [(row.summary, SHORTEST_OFFER) for row in candidates]
     return candidates[: len(tx.budget.share(1, of=2).take_rows(shortest, at_least=1))]
-
-
-def encode_wanted_properties(properties: dict[str, Any]) -> str:
-    """Return the properties of the filter as JSON for the queries: name, kind and value of each."""
-    return msgspec.json.encode([[name, *_encode_value(value)] for name, value in properties.items()]).decode()
-
-
-def _encode_value(value: Any) -> tuple[str, Any]:
-    match value:
-        case None:
-            return "null", None
-        case bool():
-            return ("true" if value else "false"), None
-        case int() | float():
-            return "number", value
-        case str():
-            return "string", value
-    return "json", msgspec.json.encode(value).decode()
 
 
 def _build_offers(
@@ -333,7 +318,7 @@ class _OfferBuilder:
         for row in rows:
             offered = self._begin_offer(row)
             if self._is_claimed:
-                offered.claim = row.claim_number
+                offered.claim, offered.until = row.claim_number, row.claimed_until
             draft = self._read_lists(offered, row, room)
             offered.node.parent = draft.surroundings.ancestors[0].id
             self._drafts.append(draft)
@@ -453,6 +438,7 @@ def _list_dependencies(
             ResolvedDependency(
                 row.id,
                 row.summary,
+                get_outcome(row),
                 format_evidence(list(entries), lean=lean),
                 row.evidence_total if len(entries) < row.evidence_total else UNSET,
             )
@@ -643,14 +629,15 @@ def read_surroundings(
 
 # Properties that answers show and no node stores, with the step that finds nodes by them.
 SHOWN_PROPERTIES = (
-    (("_claimed_by", "_claimed_at", "_held"), NextStep("work.query", "finds nodes by claimed_by")),
+    (("_claimed_at", "_held"), NextStep("work.query", "finds nodes by claimed_by")),
     (("_hold",), NextStep("work.query", "finds nodes by is_blocked")),
 )
 
 
 def warn_about_filter(tx: Transaction, warnings: Warnings, properties: dict[str, Any], *, is_found: bool) -> None:
     """Add warnings about properties that no node has, and about properties that answers compute and no node stores."""
-    doubtful = [name for name, value in properties.items() if value is None or not is_found]
+    stored = {name: value for name, value in properties.items() if name != CLAIMANT_PROPERTY}
+    doubtful = [name for name, value in stored.items() if value is None or not is_found]
     for names, step in SHOWN_PROPERTIES:
         if shown := [name for name in properties if name in names]:
             doubtful = [name for name in doubtful if name not in shown]

@@ -80,6 +80,7 @@ SELECT *
                  WHERE {is_ready}
                    AND c.claimed_by IS NULL
                    AND {has_wanted_properties}
+                   AND {has_wanted_claim}
                  {order_by_rank}
                  LIMIT :at_most) AS unclaimed
          UNION ALL
@@ -90,6 +91,7 @@ SELECT *
                    AND c.claimed_by IS NOT NULL
                    AND {may_be_offered}
                    AND {has_wanted_properties}
+                   AND {has_wanted_claim}
                  {order_by_rank}
                  LIMIT :at_most) AS claimed) AS c
  {order_by_rank}
@@ -112,49 +114,31 @@ SELECT {node}
    AND c.n <> :scope
    AND (c.claimed_by IS NULL OR {may_be_offered})
    AND {has_wanted_properties}
+   AND {has_wanted_claim}
  {order_by_rank}
  LIMIT :at_most;
-
--- part: has_wanted_properties
--- Whether a node has all wanted properties, each given as [name, kind, value]; the kind null means an absent property.
-NOT EXISTS (
-        SELECT 1
-          FROM json_each(:wanted) AS w
-         WHERE NOT EXISTS (
-            SELECT 1
-              FROM json_each(c.properties) AS has
-             WHERE has.key = json_extract(w.value, '$[0]')
-               AND CASE json_extract(w.value, '$[1]')
-                   WHEN 'null' THEN true
-                   WHEN 'number' THEN has.type IN ('integer', 'real') AND has.value = json_extract(w.value, '$[2]')
-                   WHEN 'string' THEN has.type = 'text' AND has.value = json_extract(w.value, '$[2]')
-                   WHEN 'json' THEN has.type IN ('array', 'object') AND has.value = json_extract(w.value, '$[2]')
-                   ELSE has.type = json_extract(w.value, '$[1]')
-                   END
-         ) <> (json_extract(w.value, '$[1]') = 'null')
-     )
 
 -- name: surroundings
 -- The ancestors of a node from `first_n` on with their links, of very many the nearest; and its resolved dependencies
 -- before `before`, the last planned first, which have no depth here. One statement, because each is a round trip on a
 -- server.
-WITH RECURSIVE above (n, parent_n, id, summary, resolved, context_links, depth, step) AS (
-    SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.context_links, c.depth, 1
+WITH RECURSIVE above (n, parent_n, id, summary, resolved, outcome, context_links, depth, step) AS (
+    SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.outcome, c.context_links, c.depth, 1
       FROM work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = CAST(:first_n AS bigint)
     UNION ALL
-    SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.context_links, c.depth, walk.step + 1
+    SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.outcome, c.context_links, c.depth, walk.step + 1
       FROM above AS walk
       {join_parent}
      WHERE walk.step < :at_most
 )
-SELECT n, parent_n, id, summary, resolved, context_links, depth, 0 AS evidence_total, 0 AS changed_rev
+SELECT n, parent_n, id, summary, resolved, outcome, context_links, depth, 0 AS evidence_total, 0 AS changed_rev
   FROM above
  UNION ALL
 SELECT *
-  FROM (SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, '[]' AS context_links, -1 AS depth, {evidence_total},
+  FROM (SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.outcome, '[]' AS context_links, -1 AS depth, {evidence_total},
                c.changed_rev
           {from_resolved_dependencies_before}
          ORDER BY d.to_n DESC

@@ -136,6 +136,7 @@ class AncestorRow(Struct):
     id: str
     summary: str
     resolved: bool
+    outcome: str | None
     context_links: str
     depth: int
 

@@ -31,25 +31,25 @@ SELECT count(*)
 
 -- name: ancestors
 -- A node and its nearest ancestors, beginning with the node.
-WITH RECURSIVE above (n, parent_n, id, summary, resolved, context_links, depth, step) AS (
-    SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.context_links, c.depth, 1
+WITH RECURSIVE above (n, parent_n, id, summary, resolved, outcome, context_links, depth, step) AS (
+    SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.outcome, c.context_links, c.depth, 1
       FROM work_nodes AS c
      WHERE c.tenant_id = :tenant_id
        AND c.project_id = :project_id
        AND c.n = :n
     UNION ALL
-    SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.context_links, c.depth, walk.step + 1
+    SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.outcome, c.context_links, c.depth, walk.step + 1
       FROM above AS walk
       {join_parent}
      WHERE walk.step < :at_most
 )
-SELECT n, parent_n, id, summary, resolved, context_links, depth
+SELECT n, parent_n, id, summary, resolved, outcome, context_links, depth
   FROM above
  ORDER BY step;
 
 -- name: root_ancestor
 -- The root of the project.
-SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.context_links, c.depth
+SELECT c.n, c.parent_n, c.id, c.summary, c.resolved, c.outcome, c.context_links, c.depth
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id

@@ -16,11 +16,13 @@ from msgspec.structs import replace
 
 from groundplan import providers
 from groundplan.kernel.access import Permission
+from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import LeftOut, fit_excerpts
 from groundplan.kernel.errors import NextStep
 from groundplan.kernel.events import list_headlines
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Group, Route, Tool, declare
+from groundplan.kernel.principals import read_other_kinds
 from groundplan.kernel.projects import ListProjects, list_projects
 from groundplan.kernel.store.authorize import authorize_project
 from groundplan.kernel.store.queries import load_queries, to_json_array
@@ -30,6 +32,7 @@ from groundplan.providers import MarkLines, ProjectOverview
 from groundplan.work.events import ACTIONS, WorkOp
 from groundplan.work.graph.history import EVENT_PREFIX
 from groundplan.work.graph.next import Next, offer
+from groundplan.work.kinds import Outcome, get_outcome
 from groundplan.work.nodes import WorkCounts
 from groundplan.work.waiting.cycles import describe_stored_loop, find_stored_loop
 
@@ -79,12 +82,13 @@ class OtherClaimBrief(NodeBrief, kw_only=True):
     """A node that somebody else has claimed."""
 
     claimed_by: str
+    claimed_by_kind: ActorKind | UnsetType = UNSET  # not of a person
 
 
 class AreaBrief(Struct):
-    """An area of knowledge and the number of its notes; without a name, the notes in no area."""
+    """An area of knowledge and the number of its notes."""
 
-    name: str | UnsetType
+    name: str
     notes: int
 
 
@@ -99,6 +103,7 @@ class BranchBrief(NodeBrief, kw_only=True):
     """A top-level node, with the number of its open descendants."""
 
     resolved: bool | UnsetType = UNSET  # set only if it is true
+    outcome: Outcome | UnsetType = UNSET
     open_children: int | UnsetType = UNSET
 
 
@@ -116,6 +121,7 @@ class RecentBrief(NodeBrief, kw_only=True):
 
     action: str
     agent: str | UnsetType = UNSET
+    agent_kind: ActorKind | UnsetType = UNSET  # not of a person
     at: str | UnsetType = UNSET
     decision: str | UnsetType = UNSET
     decision_excerpt: str | UnsetType = UNSET
@@ -162,14 +168,14 @@ def shorten_orientation(
     lists = {name: len(getattr(orientation, name)) for name in LISTS_MAX if getattr(orientation, name) is not UNSET}
     limit = min(TOKENS_MAX, tokens_max or TOKENS_MAX)
     return fit_excerpts(
-        lambda chars, kept: _shorten_to(orientation, unlisted, chars, kept, lean=lean),
+        lambda chars, kept: _shorten_entries(orientation, unlisted, chars, kept, lean=lean),
         lists,
         floors=LISTS_MIN,
         tokens_max=limit,
     )
 
 
-def _shorten_to(
+def _shorten_entries(
     orientation: Orientation, unlisted: Mapping[str, int], chars: int, list_lengths: Mapping[str, int], *, lean: bool
 ) -> Orientation:
     parts: dict[str, Any] = {
@@ -192,7 +198,7 @@ def _shorten(entry: str | AreaBrief | NodeBrief, chars: int, *, lean: bool) -> s
         case str():
             return _cut_line(entry, chars)
         case AreaBrief():
-            return replace(entry, name=UNSET if entry.name is UNSET else _cut_line(entry.name, chars))
+            return replace(entry, name=_cut_line(entry.name, chars))
     return _shorten_entry(entry, chars, lean=lean)
 
 
@@ -203,7 +209,7 @@ def _shorten_entry(entry: AnyBrief, chars: int, *, lean: bool) -> AnyBrief:
         case RecentBrief():
             shortened.decision, shortened.decision_excerpt = _make_excerpt(shortened.decision, chars * DECISION_WIDTHS)
             if lean:
-                shortened.agent = shortened.at = UNSET
+                shortened.agent = shortened.agent_kind = shortened.at = UNSET
         case BlockedBrief():
             shortened.waits_for = [_shorten_entry(awaited, chars, lean=lean) for awaited in shortened.waits_for]
             shortened.hold, shortened.hold_excerpt = _make_excerpt(shortened.hold, chars)
@@ -262,6 +268,7 @@ class ProjectOverviewRow(Struct):
     unresolved: int
     blocked: int
     actionable: int
+    dropped: int
 
 
 class TopLevelRow(Struct):
@@ -270,6 +277,7 @@ class TopLevelRow(Struct):
     id: str
     summary: str
     resolved: bool
+    outcome: str | None
     open_children: int
 
 
@@ -314,7 +322,7 @@ def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
             id=project.id, name=project.name, goal=row.summary, archived_at=project.archived_at or UNSET
         ),
         purpose=overview.purpose or UNSET,
-        counts=WorkCounts(row.total, row.resolved, row.unresolved, row.blocked, row.actionable),
+        counts=WorkCounts(row.total, row.resolved, row.unresolved, row.blocked, row.actionable, row.dropped),
         next=_load_next(tx),
         marks=marks.lines or UNSET,
         my_claims=claims[: LISTS_MAX["my_claims"]],
@@ -323,7 +331,7 @@ def build_orientation(tx: Transaction) -> tuple[Orientation, dict[str, int]]:
         missing=overview.missing or UNSET,
         questions=overview.questions or UNSET,
         drafts=_describe_drafts(overview),
-        areas=[AreaBrief(area.name or UNSET, area.notes) for area in overview.areas] or UNSET,
+        areas=[AreaBrief(area.name, area.notes) for area in overview.areas] or UNSET,
         blocked=[_explain_blocked(tx, blocked_row) for blocked_row in blocked],
         tree=tree,
         recent=_load_recent(tx),
@@ -360,7 +368,16 @@ def _load_claims(tx: Transaction) -> list[ClaimBrief]:
 def _load_other_claims(tx: Transaction) -> tuple[list[OtherClaimBrief], int]:
     """Return the latest claims of others, and how many there are."""
     rows = tx.all(sql.claims_of_others, OtherClaimRow, project_id=tx.project.id, at_most=LISTS_MAX["claims"])
-    claims = [OtherClaimBrief(id=row.id, summary=row.summary, claimed_by=row.claimed_by) for row in rows]
+    kinds = read_other_kinds(tx) if rows else {}
+    claims = [
+        OtherClaimBrief(
+            id=row.id,
+            summary=row.summary,
+            claimed_by=row.claimed_by,
+            claimed_by_kind=kinds.get(row.claimed_by, UNSET),
+        )
+        for row in rows
+    ]
     return claims, rows[0].total if rows else 0
 
 
@@ -375,7 +392,11 @@ def _load_top_level(tx: Transaction) -> list[BranchBrief]:
     parameters = {"project_id": tx.project.id, "looked_through": TOP_LEVEL_SCANNED_MAX, "at_most": LISTS_MAX["tree"]}
     return [
         BranchBrief(
-            id=row.id, summary=row.summary, resolved=row.resolved or UNSET, open_children=row.open_children or UNSET
+            id=row.id,
+            summary=row.summary,
+            resolved=row.resolved or UNSET,
+            outcome=get_outcome(row),
+            open_children=row.open_children or UNSET,
         )
         for row in tx.all(sql.top_level, TopLevelRow, **parameters)
     ]
@@ -434,13 +455,14 @@ def _load_recent(tx: Transaction) -> list[RecentBrief]:
         at_most=LISTS_MAX["recent"],
     )
     ids = to_json_array(event.subject for event in events)
-    summaries: dict[str, str] = dict(tx.all(sql.summaries, ids=ids))
+    summaries: dict[str, str] = dict(tx.all(sql.summaries, project_id=tx.project.id, ids=ids))
     return [
         RecentBrief(
             id=event.subject,
-            summary=summaries.get(event.subject, UNSET),  # a removed node has none
+            summary=summaries.get(event.subject, UNSET),  # a deleted node has none
             action=ACTIONS[event.op],
             agent=event.actor,
+            agent_kind=event.actor_kind or UNSET,
             at=event.at,
             decision=UNSET if event.decision is None else event.decision,
         )

@@ -1,7 +1,7 @@
 -- name: project_overviews
 -- The goals of some projects, the numbers of their nodes, and of their open top-level nodes.
 SELECT p.project_id, r.summary, r.open_children, p.total, p.resolved, p.total - p.resolved AS unresolved, p.blocked,
-       p.actionable
+       p.actionable, p.dropped
   FROM work_projects AS p
   JOIN work_nodes AS r
     ON r.tenant_id = p.tenant_id
@@ -37,7 +37,7 @@ SELECT c.id, c.summary, c.claimed_by, count(*) OVER () AS total
 
 -- name: top_level
 -- Children of the root, the open ones first; of very many, only the oldest and the newest are considered.
-SELECT c.id, c.summary, c.resolved, c.open_children
+SELECT c.id, c.summary, c.resolved, c.outcome, c.open_children
   FROM (SELECT oldest.n
           FROM (SELECT a.n
                   FROM work_nodes AS a
@@ -136,8 +136,15 @@ SELECT t.id, t.summary
  LIMIT :at_most;
 
 -- name: summaries
--- The summaries of some nodes. By id alone: with the project, SQLite would read all of its nodes.
+-- The summaries of some nodes, also of those that were merged into others. By id alone: with the project, SQLite would read
+-- all of its nodes.
 SELECT c.id, c.summary
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
-   AND c.id IN (SELECT value FROM each(:ids));
+   AND c.id IN (SELECT value FROM each(:ids))
+ UNION ALL
+SELECT m.id, m.summary
+  FROM work_merged_texts AS m
+ WHERE m.tenant_id = :tenant_id
+   AND m.project_id = :project_id
+   AND m.id IN (SELECT value FROM each(:ids));

@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import CutLists, DropField, LeftOut, Trimming
-from groundplan.kernel.errors import NotFound
+from groundplan.kernel.errors import NextStep, NotFound
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
@@ -24,10 +24,12 @@ from groundplan.kernel.projects import (
     read_default_policies,
     record_policies,
 )
-from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_project
+from groundplan.kernel.store.authorize import AgentNotAllowed, authorize_project, find_similar_names
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.kernel.wording import quote_text
 from groundplan.policies import Policies, PolicyChanges, decode_policies, get_policies
+from groundplan.work.answers import join_names
 from groundplan.work.graph.node_lists import add_node_lists
 from groundplan.work.kinds import ROOT_N
 from groundplan.work.nodes import TRIMMABLE_FIELDS, WorkCounts, WorkNode, build_node, load_rows
@@ -60,7 +62,9 @@ class OpenedProject(Struct):
 
     root: WorkNode
     summary: WorkCounts
+    created: bool | UnsetType = UNSET  # set if this call created the project
     policies: Policies | UnsetType = UNSET  # omitted if they are the defaults
+    warnings: list[str] | UnsetType = UNSET
     left_out: LeftOut = UNSET
 
 
@@ -71,6 +75,7 @@ class ProjectProgressRow(Struct):
     summary: str
     total: int
     resolved: int
+    dropped: int
 
 
 class ProjectLine(Struct):
@@ -82,6 +87,7 @@ class ProjectLine(Struct):
     total: int
     resolved: int
     unresolved: int
+    dropped: int
     updated_at: str
 
 
@@ -98,7 +104,7 @@ def open_project(tx: Transaction, request: OpenProject) -> OpenedProject | Proje
     """Return the root and the counts of an existing project; without a name, all projects of the caller."""
     if not tx.has_project:
         return _list_projects(tx)
-    return _build_answer(tx, tx.project.id, get_policies(tx), lean=request.lean)
+    return _build_answer(tx, tx.project.id, get_policies(tx), request)
 
 
 def _list_projects(tx: Transaction) -> ProjectLines:
@@ -108,8 +114,8 @@ def _list_projects(tx: Transaction) -> ProjectLines:
     lines = []
     for view in sorted(views, key=lambda view: (view.updated_at, view.id), reverse=True):
         row = counted[view.id]
-        open_ = row.total - row.resolved
-        lines.append(ProjectLine(view.id, view.name, row.summary, row.total, row.resolved, open_, view.updated_at))
+        counts = (row.total, row.resolved, row.total - row.resolved, row.dropped)
+        lines.append(ProjectLine(view.id, view.name, row.summary, *counts, view.updated_at))
     return ProjectLines(lines)
 
 
@@ -125,13 +131,20 @@ def begin(tx: Transaction, request: OpenProject) -> OpenedProject:
     policies = defaults if request.policies is None else request.policies.apply(defaults)
     if tx.actor.kind is ActorKind.AGENT:
         _refuse_owner_policies(policies, defaults)
+    near = find_similar_names(tx, request.project)
     # Stored with the project: an agent may choose how to work in a project that it creates, but not change it later.
     stored = msgspec.json.encode(policies).decode()
     project_id = create_owned_project(tx, request.project, goal=request.goal, policies=stored)
     if project_id is None:
         return _open_concurrently_created(tx, request.project, request)
     record_policies(tx, project_id, DEFAULT_POLICIES, policies, decision=request.decision)
-    return _build_answer(tx, project_id, policies, lean=request.lean)
+    answer = _build_answer(tx, project_id, policies, request)
+    answer.created = True
+    if near:
+        undo = NextStep("briefing.undo", "removes the new one while it is empty", {"project": request.project})
+        hint = f"; {tx.describe(undo)}" if tx.actor.kind is ActorKind.PERSON else ""  # an agent removes no project
+        answer.warnings = [f"{quote_text(request.project)} is new; there is also {join_names(near)}{hint}"]
+    return answer
 
 
 def _refuse_owner_policies(policies: Policies, defaults: Policies) -> None:
@@ -152,7 +165,7 @@ def _open_concurrently_created(tx: Transaction, name: str, request: OpenProject)
         raise ProjectExists(name) from None
     if request.policies is not None:
         raise ProjectExists(name)  # only its owner may set its policies
-    return _build_answer(tx, project.id, decode_policies(project.policies), lean=request.lean)
+    return _build_answer(tx, project.id, decode_policies(project.policies), request)
 
 
 def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
@@ -171,15 +184,18 @@ def change_policies(tx: Transaction, request: OpenProject) -> OpenedProject:
     if after.inherit_dependencies != before.inherit_dependencies:
         recompute_blocked_above(tx)
         tx.run(sql.recompute_counts, project_id=tx.project.id)
-    return _build_answer(tx, tx.project.id, after, lean=request.lean)
+    return _build_answer(tx, tx.project.id, after, request)
 
 
-def _build_answer(tx: Transaction, project_id: str, policies: Policies, *, lean: bool | None) -> OpenedProject:
-    is_lean = tx.preferences.lean if lean is None else lean
+def _build_answer(tx: Transaction, project_id: str, policies: Policies, request: OpenProject) -> OpenedProject:
+    is_lean = tx.preferences.lean if request.lean is None else request.lean
     row = load_rows(tx, [ROOT_N], project_id=project_id)[ROOT_N]
     counts = tx.one(sql.counts, WorkCounts, project_id=project_id)
     root = build_node(row, now=tx.now, lean=is_lean)
-    answer = OpenedProject(root, counts, UNSET if policies == DEFAULT_POLICIES else policies)
+    answer = OpenedProject(root, counts, policies=UNSET if policies == DEFAULT_POLICIES else policies)
+    if request.goal is not None and request.goal != row.summary:
+        change = NextStep("work.update", "changes it", {"updates": [{"node_id": row.id, "summary": request.goal}]})
+        answer.warnings = [f"goal is for a new project, and this one keeps its own; {tx.describe(change)}"]
     room = tx.budget.reserve(answer).take_lists(is_requested=False)
     answer.left_out = add_node_lists(tx, row, root, room, prefix="root", lean=is_lean) or UNSET
     return answer

@@ -1,6 +1,6 @@
 -- name: counts_of_projects
 -- The goal of each project, and the numbers of its nodes.
-SELECT c.project_id, c.summary, w.total, w.resolved
+SELECT c.project_id, c.summary, w.total, w.resolved, w.dropped
   FROM work_projects AS w
   JOIN work_nodes AS c
     ON c.tenant_id = w.tenant_id

@@ -50,6 +50,7 @@ class Lane(StrEnum):
     READY = "ready"
     CLAIMED = "claimed"
     RESOLVED = "resolved"
+    DROPPED = "dropped"
 
 
 class NodeState(StrEnum):
@@ -73,7 +74,8 @@ class LaneSearch(msgspec.Struct, frozen=True):
 LANES: Mapping[Lane, LaneSearch] = {
     Lane.BLOCKED: LaneSearch(Filter(is_blocked=True), Sort.CREATED),
     Lane.READY: LaneSearch(Filter(is_actionable=True, claimed_by=None), Sort.READINESS),
-    Lane.RESOLVED: LaneSearch(Filter(resolved=True), Sort.RECENT),
+    Lane.RESOLVED: LaneSearch(Filter(outcome="done"), Sort.RECENT),
+    Lane.DROPPED: LaneSearch(Filter(outcome="dropped"), Sort.RECENT),
 }
 
 
@@ -114,6 +116,7 @@ class OutlineRow(Struct):
     is_ready: bool
     is_blocked: bool
     children: int
+    dropped_children: int
     open_children: int
     depth: int
     priority: float
@@ -121,7 +124,7 @@ class OutlineRow(Struct):
 
 
 class OutlineNode(Struct, kw_only=True):
-    """A listed node with its state, its claim, and the number of its open children."""
+    """A listed node with its state, its claim, and the numbers of its children: all, and those open or dropped."""
 
     id: str
     summary: str
@@ -135,8 +138,10 @@ class OutlineNode(Struct, kw_only=True):
     claimed_until: str | UnsetType = UNSET
     children: int | UnsetType = UNSET
     open_children: int | UnsetType = UNSET
+    dropped_children: int | UnsetType = UNSET  # unless there are none
     below: int | UnsetType = UNSET  # nodes of its whole tree; only among children, and unless there are too many
     open_below: int | UnsetType = UNSET
+    dropped_below: int | UnsetType = UNSET  # unless there are none
     held_reason: str | UnsetType = UNSET
     tags: list[str] | UnsetType = UNSET  # only of nodes that are looked up
 
@@ -174,7 +179,7 @@ def outline(tx: Transaction, request: ListOutline) -> Outline:
     if request.cursor is not None:
         position = from_cursor(lane_search.sort, decode_cursor(tx, NAME, belongs_to, request.cursor))
     search = build_search(tx, lane_search.filter)
-    counted = _count_ready(tx) if request.lane is Lane.READY else search.total
+    counted = _count_ready_unclaimed(tx) if request.lane is Lane.READY else search.total
     if counted == 0:
         return Outline([], 0)
     ns, found_total = fetch_page(tx, search, lane_search.sort, position, at_most=request.limit + 1)
@@ -204,10 +209,12 @@ def _add_counts_below(tx: Transaction, rows: Sequence[OutlineRow], nodes: Sequen
     counts = count_below(tx, parents)
     for row, node in zip(rows, nodes, strict=True):
         if row.children and row.n in counts:
-            node.below, node.open_below = counts[row.n].walked - 1, counts[row.n].open_below
+            count = counts[row.n]
+            node.below, node.open_below = count.walked - 1, count.open_below
+            node.dropped_below = count.dropped_below or UNSET
 
 
-def _count_ready(tx: Transaction) -> int:
+def _count_ready_unclaimed(tx: Transaction) -> int:
     """Return the number of ready and unclaimed nodes, from the stored count, because counting takes long."""
     return int(tx.scalar(sql.ready_count, project_id=tx.project.id)) - _count_claims(tx).ready
 
@@ -261,6 +268,7 @@ def to_outline_node(tx: Transaction, row: OutlineRow, *, with_parent: bool = Tru
         node.held_reason = row.held_reason
     if row.children:
         node.children, node.open_children = row.children, row.open_children
+        node.dropped_children = row.dropped_children or UNSET
     if is_claimed:
         node.claimed_by = str(row.claimed_by)
         node.claimed_until = limit_lease_end(tx, row.claimed_until) or UNSET
@@ -301,11 +309,12 @@ PageKey = tuple[str, str, int, str, tuple[int, ...]]  # organization, project, i
 
 
 class BelowRow(Struct, frozen=True):
-    """The number of nodes in a subtree with its root, and the number of open nodes below the root."""
+    """The number of nodes in a subtree with its root, and the numbers of open and of dropped nodes below the root."""
 
     top: int
     walked: int
     open_below: int
+    dropped_below: int
 
 
 class CountedPages:

@@ -29,7 +29,7 @@ SELECT actionable
 LIMIT :at_most
 
 -- name: counts_below
--- How many nodes are below each of some nodes, and how many of them are open; of the first nodes of the walk.
+-- How many nodes are below each of some nodes, and how many of them are open or dropped; of the first nodes of the walk.
 WITH RECURSIVE below (top, n) AS (
     SELECT e.value, e.value
       FROM each_number(:ns) AS e
@@ -39,7 +39,8 @@ WITH RECURSIVE below (top, n) AS (
      {children_of_b}
      {end_of_walk}
 )
-SELECT chosen.top, count(*) AS walked, sum(CASE WHEN c.resolved OR c.n = chosen.top THEN 0 ELSE 1 END) AS open_below
+SELECT chosen.top, count(*) AS walked, sum(CASE WHEN c.resolved OR c.n = chosen.top THEN 0 ELSE 1 END) AS open_below,
+       sum(CASE WHEN c.outcome IS NULL OR c.n = chosen.top THEN 0 ELSE 1 END) AS dropped_below
   FROM (SELECT below.top, below.n
           FROM below
          LIMIT :at_most) AS chosen
@@ -58,7 +59,13 @@ SELECT c.n, c.id, c.summary, p.id AS parent, p.summary AS parent_summary, c.kind
           FROM work_nodes AS k
          WHERE k.tenant_id = c.tenant_id
            AND k.project_id = c.project_id
-           AND k.parent_n = c.n) AS children
+           AND k.parent_n = c.n) AS children,
+       (SELECT count(*)
+          FROM work_nodes AS k
+         WHERE k.tenant_id = c.tenant_id
+           AND k.project_id = c.project_id
+           AND k.parent_n = c.n
+           AND k.outcome IS NOT NULL) AS dropped_children
   FROM wanted
  CROSS JOIN work_nodes AS c
   LEFT JOIN work_nodes AS p

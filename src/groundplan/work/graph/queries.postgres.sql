@@ -25,3 +25,20 @@ CROSS JOIN LATERAL (
     OFFSET 0
  ) AS c
  WHERE true
+
+-- part: has_properties
+-- Differs from SQLite, which does not compare JSON values.
+strpos(c.properties, CAST(:fragment AS text)) > 0
+        AND (SELECT count(*)
+           FROM json_each(CAST(:properties AS json)) AS wanted
+           JOIN json_each(CAST(c.properties AS json)) AS had
+             ON had.key = wanted.key
+            AND CAST(had.value AS jsonb) = CAST(wanted.value AS jsonb)
+        ) = (SELECT count(*) FROM json_each(CAST(:properties AS json)))
+
+-- part: lacks_properties
+-- Differs from SQLite in how a JSON value is read.
+NOT EXISTS (SELECT 1
+                         FROM gp_each(:absent) AS unwanted
+                         JOIN json_each(CAST(c.properties AS json)) AS had
+                           ON had.key = unwanted.value)

@@ -26,6 +26,7 @@ from groundplan.work.graph.search import (
     get_position,
     to_cursor,
 )
+from groundplan.work.kinds import Outcome, get_outcome
 from groundplan.work.nodes import add_claim_properties
 
 LIMIT = 20
@@ -52,6 +53,7 @@ class FoundNode(Struct, kw_only=True):
     id: str
     summary: str
     resolved: bool
+    outcome: Outcome | UnsetType = UNSET  # of a resolved node
     state: Any = UNSET
     parent: str | UnsetType = UNSET
     depth: int
@@ -76,6 +78,7 @@ class MatchRow(Struct):
     id: str
     summary: str
     resolved: bool
+    outcome: str | None
     state: str | None
     parent: str | None
     depth: int
@@ -135,6 +138,7 @@ def _to_found_node(row: MatchRow, *, now: str, lean: bool) -> FoundNode:
         id=row.id,
         summary=row.summary,
         resolved=row.resolved,
+        outcome=get_outcome(row),
         state=UNSET if row.state is None else msgspec.json.decode(row.state),
         parent=UNSET if row.parent is None else row.parent,
         depth=row.depth,

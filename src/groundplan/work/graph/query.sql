@@ -5,8 +5,8 @@ WITH wanted (n) AS MATERIALIZED (
     SELECT e.value
       FROM each_number(:ns) AS e
 )
-SELECT c.n, c.id, c.summary, c.resolved, c.state, p.id AS parent, c.depth, c.properties, c.claimed_by, c.claimed_at,
-       c.claimed_until, c.is_ready, c.priority, c.changed_rev
+SELECT c.n, c.id, c.summary, c.resolved, c.outcome, c.state, p.id AS parent, c.depth, c.properties, c.claimed_by,
+       c.claimed_at, c.claimed_until, c.is_ready, c.priority, c.changed_rev
   FROM wanted
  CROSS JOIN work_nodes AS c
   LEFT JOIN work_nodes AS p

@@ -9,29 +9,6 @@ m.tenant_id = :tenant_id
                       AND m.project_id = :project_id
                       AND strpos(lower(m.summary COLLATE "C"), CAST(:text AS text)) > 0
 
--- part: has_properties
--- Differs from SQLite in how a JSON value is read; arrays and objects are compared as their stored text.
-strpos(c.properties, CAST(:fragment AS text)) > 0
-        AND (SELECT count(*)
-           FROM json_each(CAST(:properties AS json)) AS wanted
-           JOIN json_each(CAST(c.properties AS json)) AS had
-             ON had.key = wanted.key
-            AND CASE
-                WHEN json_typeof(had.value) <> json_typeof(wanted.value) THEN false
-                WHEN json_typeof(had.value) = 'number'
-                    THEN CAST(had.value #>> '{}' AS double precision)
-                       = CAST(wanted.value #>> '{}' AS double precision)
-                ELSE had.value #>> '{}' = wanted.value #>> '{}'
-                END
-        ) = (SELECT count(*) FROM json_each(CAST(:properties AS json)))
-
--- part: lacks_properties
--- Differs from SQLite in how a JSON value is read.
-NOT EXISTS (SELECT 1
-                         FROM gp_each(:absent) AS unwanted
-                         JOIN json_each(CAST(c.properties AS json)) AS had
-                           ON had.key = unwanted.value)
-
 -- part: by_text
 -- Differs from SQLite, which has a trigram index: under row level security PostgreSQL would not use one, so every
 -- summary of the project is read.
@@ -112,13 +89,13 @@ SELECT {match_columns}
 
 -- name: nodes_with_merged_words
 -- Differs from SQLite in how words are compared.
-SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS title, m.summary AS text
+SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS title, {merged_text} AS text
   FROM each(:projects) AS p
  CROSS JOIN work_merged_texts AS m
  CROSS JOIN work_nodes AS c
  WHERE m.tenant_id = :tenant_id
    AND m.project_id = p.value
-   AND translate(lower(m.summary COLLATE "C"), :uppers, :lowers) LIKE ALL (ARRAY(SELECT value FROM each(:likes)))
+   AND translate(lower(({merged_text}) COLLATE "C"), :uppers, :lowers) LIKE ALL (ARRAY(SELECT value FROM each(:likes)))
    AND c.tenant_id = m.tenant_id
    AND c.project_id = m.project_id
    AND c.n = m.node_n

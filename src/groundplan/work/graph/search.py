@@ -30,15 +30,14 @@ from groundplan.kernel.search_words import (
 )
 from groundplan.kernel.store.queries import Query, load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.kernel.wording import describe_value, invalid_argument
-from groundplan.work.kinds import PRIORITY_ABSENT, ROOT_N
+from groundplan.kernel.wording import ArgumentPath, describe_value, invalid_argument
+from groundplan.work.kinds import DROPPED, PRIORITY_ABSENT, ROOT_N, Outcome
 from groundplan.work.refs import find_node_in_project
-from groundplan.work.requests import RESERVED_PREFIX, NodeRef, ReservedProperty
+from groundplan.work.requests import CLAIMANT_PROPERTY, RESERVED_PREFIX, NodeRef, ReservedProperty
 
 TEXT_KEYS = 2**32  # how many keys of the text index belong to each project
 TEXT_SAMPLE = 64  # summaries by which the frequency of a trigram is estimated
 COMMON_SHARE = 8  # a text in more than one node of 8 is met soon in any order, so the nodes are read in that order
-CLAIMANT_PROPERTY = "_claimed_by"  # the property that shows a claim
 
 sql = load_queries(__file__)
 
@@ -47,6 +46,7 @@ class Filter(Struct, forbid_unknown_fields=True):
     """Conditions on a node. All given conditions must hold."""
 
     resolved: bool | None = None
+    outcome: Outcome | None = None
     properties: dict[str, Any] | None = None
     text: str | None = None
     ancestor: NodeRef | None = None
@@ -97,6 +97,7 @@ SOURCES: Mapping[str, Source] = {
 IMPLIED: Mapping[str, Mapping[str, bool]] = {
     "is_ready": {"resolved": False, "is_blocked": False, "is_leaf": True},
     "is_blocked": {"resolved": False, "is_ready": False},
+    "outcome": {"resolved": True, "is_ready": False, "is_blocked": False, "is_leaf": True},
     "resolved": {"is_ready": False, "is_blocked": False, "is_leaf": True},
 }
 
@@ -108,6 +109,7 @@ class SearchCountsRow(Struct):
     last_n: int
     total: int
     resolved: int
+    dropped: int
     blocked: int
     actionable: int
 
@@ -136,6 +138,7 @@ def build_search(tx: Transaction, filter_: Filter) -> NodeSearch:
         source = Source.CHILDREN
     stored_counts = {
         "resolved": counts.resolved,
+        "outcome": counts.dropped if filter_.outcome == DROPPED else counts.resolved - counts.dropped,
         "is_blocked": counts.blocked,
         "is_ready": counts.actionable,
         "is_below_root": counts.total - 1,
@@ -185,15 +188,14 @@ def _build_conditions(tx: Transaction, filter_: Filter) -> dict[str, Any]:
     text = lower_ascii(filter_.text) if filter_.text else None
     ancestor_n = _resolve_number(tx, filter_.ancestor)
     is_below_root = ancestor_n == ROOT_N  # true for every other node, so no walk is needed
-    properties = dict(filter_.properties or {})
-    claimed_by = _resolve_claimant(filter_.claimed_by, properties.pop(CLAIMANT_PROPERTY, UNSET))
+    path = ("filter", "properties")
+    properties = filter_.properties or {}
     for key in properties:
-        if key.startswith(RESERVED_PREFIX):
-            raise ReservedProperty(("filter", "properties", key))
-    present = {key: value for key, value in properties.items() if value is not None}
-    absent = [key for key, value in properties.items() if value is None]
+        if key.startswith(RESERVED_PREFIX) and key != CLAIMANT_PROPERTY:
+            raise ReservedProperty((*path, key))
     conditions: dict[str, Any] = {
         "resolved": filter_.resolved,
+        "outcome": filter_.outcome,
         "is_leaf": filter_.is_leaf,
         "is_ready": filter_.is_actionable,
         "is_blocked": filter_.is_blocked,
@@ -202,14 +204,10 @@ def _build_conditions(tx: Transaction, filter_: Filter) -> dict[str, Any]:
         "parent_n": _resolve_number(tx, filter_.parent),
         "depends_on_n": _resolve_number(tx, filter_.depends_on),
         "depended_by_n": _resolve_number(tx, filter_.depended_by),
-        "claimed_by": claimed_by or None,
-        "is_unclaimed": True if claimed_by is None else None,
         "evidence_type": filter_.has_evidence_type,
         "tag": filter_.tag if isinstance(filter_, TagFilter) else None,
         "text": text,
-        "properties": msgspec.json.encode(present).decode() if present else None,
-        "fragment": _build_fragment(present) if present else None,
-        "absent": msgspec.json.encode(absent).decode() if absent else None,
+        **build_property_conditions(properties, path, claimed_by=filter_.claimed_by),
     }
     for name, implied in IMPLIED.items():
         if conditions[name]:
@@ -219,21 +217,40 @@ def _build_conditions(tx: Transaction, filter_: Filter) -> dict[str, Any]:
     return conditions
 
 
+def build_property_conditions(
+    properties: Mapping[str, Any], path: ArgumentPath, *, claimed_by: str | UnsetType | None = UNSET
+) -> dict[str, Any]:
+    """Return the conditions on the properties of a node, among which is its claimant, and on its claim."""
+    stored = {name: value for name, value in properties.items() if name != CLAIMANT_PROPERTY}
+    claimant = _resolve_claimant(claimed_by, properties.get(CLAIMANT_PROPERTY, UNSET), path)
+    present = {key: value for key, value in stored.items() if value is not None}
+    absent = [key for key, value in stored.items() if value is None]
+    return {
+        "claimed_by": claimant or None,
+        "is_unclaimed": True if claimant is None else None,
+        "properties": msgspec.json.encode(present).decode() if present else None,
+        "fragment": _build_fragment(present) if present else None,
+        "absent": msgspec.json.encode(absent).decode() if absent else None,
+    }
+
+
 def _build_fragment(properties: Mapping[str, Any]) -> str:
     """Return a text that the stored JSON must contain if the first of these properties matches."""
     key, value = next(iter(properties.items()))
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)  # stored as 1 or as 1.0
     pair = msgspec.json.encode({key: value}).decode()[1:-1]
-    return f"{msgspec.json.encode(key).decode()}:" if is_number else pair
+    # A number is stored as 1 or as 1.0, and an object has its keys in any order.
+    return pair if isinstance(value, str | bool) else f"{msgspec.json.encode(key).decode()}:"
 
 
 def _resolve_number(tx: Transaction, ref: str | None) -> int | None:
     return None if ref is None else find_node_in_project(tx, ref).n
 
 
-def _resolve_claimant(claimed_by: str | UnsetType | None, as_property: Any) -> str | UnsetType | None:
+def _resolve_claimant(
+    claimed_by: str | UnsetType | None, as_property: Any, properties_path: ArgumentPath
+) -> str | UnsetType | None:
     """Return the wanted claimant; None for unclaimed nodes; UNSET for any. A filter can give it in two ways."""
-    path = ("filter", "properties", CLAIMANT_PROPERTY) if claimed_by is UNSET else ("filter", "claimed_by")
+    path = (*properties_path, CLAIMANT_PROPERTY) if claimed_by is UNSET else ("filter", "claimed_by")
     if claimed_by is not UNSET and as_property not in (UNSET, claimed_by):
         raise invalid_argument(path, f"contradicts filter.properties.{CLAIMANT_PROPERTY}; leave one of them out")
     claimant = as_property if claimed_by is UNSET else claimed_by
@@ -354,7 +371,12 @@ def _fetch_ready_first(tx: Transaction, parameters: Mapping[str, Any], *, at_mos
     ns: list[int] = []
     behind_ready: Mapping[str, Any] = parameters
     if parameters["after_ready"]:
-        if not (parameters["resolved"] or parameters["is_blocked"] or parameters["is_ready"] is False):
+        if not (
+            parameters["resolved"]
+            or parameters["outcome"]
+            or parameters["is_blocked"]
+            or parameters["is_ready"] is False
+        ):
             ns = tx.scalars(sql.ready_nodes, **parameters, at_most=at_most)
         behind_ready = {**parameters, **ORDERS[Sort.READINESS].start}
     if len(ns) < at_most and not parameters["is_ready"]:

@@ -2,16 +2,15 @@
 -- Every condition on a node `c`. A condition that is not set is true.
    AND (CAST(:is_below_root AS boolean) IS NULL OR c.parent_n IS NOT NULL)
    AND (CAST(:resolved AS boolean) IS NULL OR c.resolved = CAST(:resolved AS boolean))
+   AND (CAST(:outcome AS text) IS NULL
+        OR (c.resolved AND coalesce(c.outcome, 'done') = CAST(:outcome AS text)))
    AND (CAST(:is_leaf AS boolean) IS NULL OR (c.open_children = 0) = CAST(:is_leaf AS boolean))
    AND (CAST(:is_ready AS boolean) IS NULL OR c.is_ready = CAST(:is_ready AS boolean))
    AND (CAST(:is_blocked AS boolean) IS NULL OR c.is_blocked = CAST(:is_blocked AS boolean))
    AND (CAST(:parent_n AS bigint) IS NULL OR c.parent_n = CAST(:parent_n AS bigint))
-   AND (CAST(:is_unclaimed AS boolean) IS NULL OR c.claimed_by IS NULL OR c.claimed_until <= :now)
-   AND (CAST(:claimed_by AS text) IS NULL
-        OR (c.claimed_by = CAST(:claimed_by AS text) AND (c.claimed_until IS NULL OR c.claimed_until > :now)))
+   AND {has_wanted_claim}
    AND (CAST(:text AS text) IS NULL OR {contains_text})
-   AND (CAST(:properties AS text) IS NULL OR {has_properties})
-   AND (CAST(:absent AS text) IS NULL OR {lacks_properties})
+   AND {has_wanted_properties}
    AND (CAST(:evidence_type AS text) IS NULL
         OR EXISTS (SELECT 1
                      FROM work_evidence AS e
@@ -60,25 +59,6 @@ FROM work_nodes AS c
            AND c.project_id = :project_id
            AND c.n IN (SELECT m.node_n FROM work_merged_texts AS m WHERE {merged_contains_text})
            AND instr(lower(c.summary), CAST(:text AS text)) = 0
-
--- part: has_properties
--- The node has every wanted property with an equal value: 1 equals 1.0, but neither true nor "1". The check for the
--- fragment, which the stored text must contain, avoids parsing the JSON of most nodes.
-instr(c.properties, CAST(:fragment AS text)) > 0
-        AND (SELECT count(*)
-           FROM json_each(:properties) AS wanted
-           JOIN json_each(c.properties) AS had
-             ON had.key = wanted.key
-            AND had.value = wanted.value
-            AND (had.type = wanted.type
-                 OR (had.type IN ('integer', 'real') AND wanted.type IN ('integer', 'real')))
-        ) = (SELECT count(*) FROM json_each(:properties))
-
--- part: lacks_properties
-NOT EXISTS (SELECT 1
-                         FROM json_each(:absent) AS unwanted
-                         JOIN json_each(c.properties) AS had
-                           ON had.key = unwanted.value)
 
 -- part: by_text
 -- Nodes whose summary has the trigrams of the text.
@@ -185,7 +165,7 @@ WITH RECURSIVE below (n) AS (
 
 -- name: search_counts
 -- The project's number in the text index, and the numbers of its nodes by state.
-SELECT number, last_n, total, resolved, blocked, actionable
+SELECT number, last_n, total, resolved, dropped, blocked, actionable
   FROM work_projects
  WHERE tenant_id = :tenant_id
    AND project_id = :project_id;
@@ -445,9 +425,13 @@ SELECT {match_columns}
  ORDER BY found.key, c.project_id
  LIMIT :at_most;
 
+-- part: merged_text
+m.summary || coalesce(' ' || m.description, '')
+
 -- name: nodes_with_merged_words
--- Return the nodes of these projects into which a node with all words was merged, with the summary of that node.
-SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS title, m.summary AS text
+-- Return the nodes of these projects into which a node with all words was merged, with the summary and the
+-- description of that node.
+SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS title, {merged_text} AS text
   FROM each(:projects) AS p
  CROSS JOIN work_merged_texts AS m
  CROSS JOIN work_nodes AS c
@@ -455,10 +439,10 @@ SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS
    AND m.project_id = p.value
    AND NOT EXISTS (SELECT 1
                      FROM each(:word_parts) AS part
-                    WHERE instr(lower(m.summary), part.value) = 0)
+                    WHERE instr(lower({merged_text}), part.value) = 0)
    AND NOT EXISTS (SELECT 1
                      FROM each(:other_globs) AS pattern
-                    WHERE lower(m.summary) NOT GLOB pattern.value)
+                    WHERE lower({merged_text}) NOT GLOB pattern.value)
    AND c.tenant_id = m.tenant_id
    AND c.project_id = m.project_id
    AND c.n = m.node_n

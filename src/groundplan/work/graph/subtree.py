@@ -17,6 +17,7 @@ from groundplan.kernel.answers import Budget, ListPart, ListRow, Position
 from groundplan.kernel.store.queries import load_queries, to_json_array
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.graph.node_lists import AFTER_ALL
+from groundplan.work.kinds import Outcome, get_outcome
 from groundplan.work.nodes import WorkNode
 
 NODE_CHARS_MIN = 40  # `{"id":"","summary":"a","resolved":true},`
@@ -34,6 +35,7 @@ class ChildRow(Struct):
     id: str
     summary: str
     resolved: bool
+    outcome: str | None
     state: str | None
 
 
@@ -43,6 +45,7 @@ class NodeTree(Struct, kw_only=True):
     id: str
     summary: str
     resolved: bool
+    outcome: Outcome | UnsetType = UNSET  # of a resolved node
     state: Any = UNSET
     children: list[NodeTree] | UnsetType = UNSET
     child_count: int | UnsetType = UNSET
@@ -74,7 +77,9 @@ class Subtree:
     def __init__(self, tx: Transaction, node: WorkNode, n: int, *, depth: int) -> None:
         self._tx = tx
         self._depth = depth
-        self._top = Branch(n, NodeTree(id=node.id, summary=node.summary, resolved=node.resolved, state=node.state))
+        tree = NodeTree(id=node.id, summary=node.summary, resolved=node.resolved, outcome=node.outcome)
+        tree.state = node.state
+        self._top = Branch(n, tree)
         self._rows: list[Branch] = []
         self._levels: dict[int, list[Branch]] = {}  # those that were read as a whole
         self._parents_left = PARENTS_MAX
@@ -249,7 +254,7 @@ class Subtree:
 
 
 def _to_branch(row: ChildRow, parent: Branch) -> Branch:
-    tree = NodeTree(id=row.id, summary=row.summary, resolved=row.resolved)
+    tree = NodeTree(id=row.id, summary=row.summary, resolved=row.resolved, outcome=get_outcome(row))
     if row.state is not None:
         tree.state = msgspec.json.decode(row.state)
     return Branch(row.n, tree, parent)

@@ -1,6 +1,6 @@
 -- name: children_after
 -- The first children of a node after one of them, in order of creation.
-SELECT c.parent_n, c.n, c.id, c.summary, c.resolved, c.state
+SELECT c.parent_n, c.n, c.id, c.summary, c.resolved, c.outcome, c.state
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
@@ -20,7 +20,7 @@ SELECT count(*)
 
 -- name: children_by_number
 -- Some nodes that are children of others.
-SELECT c.parent_n, c.n, c.id, c.summary, c.resolved, c.state
+SELECT c.parent_n, c.n, c.id, c.summary, c.resolved, c.outcome, c.state
   FROM work_nodes AS c
  WHERE c.tenant_id = :tenant_id
    AND c.project_id = :project_id
@@ -50,7 +50,7 @@ WITH wanted (parent_n, behind_n) AS MATERIALIZED (
              LIMIT 1 OFFSET :of_each)
       FROM each_number(:ns) AS one
 )
-SELECT c.parent_n, c.n, c.id, c.summary, c.resolved, c.state
+SELECT c.parent_n, c.n, c.id, c.summary, c.resolved, c.outcome, c.state
   FROM wanted
   JOIN work_nodes AS c
     ON c.tenant_id = :tenant_id

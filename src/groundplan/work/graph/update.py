@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar
 
 import msgspec
@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from groundplan.kernel.access import Permission
 from groundplan.kernel.audit import Change, changed
 from groundplan.kernel.errors import NextStep, RuleViolated, StaleRevision
+from groundplan.kernel.events import require_position
 from groundplan.kernel.links import LinkSource
 from groundplan.kernel.operations.registry import Effect, Group, OpId, Route, Tool, declare
 from groundplan.kernel.preferences import Preferences
@@ -29,14 +30,17 @@ from groundplan.work.nodes import (
     EvidenceRow,
     WorkNodeRow,
     add_evidence,
+    describe_evidence,
     fetch_node,
     save_node,
     save_progress,
 )
+from groundplan.work.notes import retract_notes
 from groundplan.work.overlaps import load_paths
 from groundplan.work.readiness import Readiness
 from groundplan.work.refs import fetch_node_in_project, resolve_node_project
 from groundplan.work.requests import (
+    CLAIMANT_PROPERTY,
     Decision,
     EvidenceRef,
     Links,
@@ -95,7 +99,7 @@ class AddEvidence(Struct, forbid_unknown_fields=True):
 
 
 class Update(Struct, forbid_unknown_fields=True):
-    """Changes of one node. Properties are merged, and null removes a property."""
+    """Changes of one node. Properties are merged, and null removes a property; of the claimant, it ends the claim."""
 
     ELSEWHERE: ClassVar[Mapping[str, NextStep]] = dict.fromkeys(
         ("status", "done", "completed", "closed"), NextStep("work.update", "finishes a node with resolved: true")
@@ -109,6 +113,7 @@ class Update(Struct, forbid_unknown_fields=True):
     add_context_links: Links | UnsetType = UNSET
     remove_context_links: list[str] | UnsetType = UNSET
     add_evidence: Annotated[list[AddEvidence], Meta(max_length=50)] | UnsetType = UNSET
+    retract_note: str | UnsetType = UNSET
     serves: PurposeKeys | UnsetType = UNSET
     rests_on: Pointers | UnsetType = UNSET
     expected_rev: int | UnsetType = UNSET
@@ -118,6 +123,10 @@ class Update(Struct, forbid_unknown_fields=True):
     hold: bool = False
 
     def __post_init__(self) -> None:
+        properties = self.properties or {}
+        if CLAIMANT_PROPERTY in properties and properties[CLAIMANT_PROPERTY] is None:
+            self.properties = {name: value for name, value in properties.items() if name != CLAIMANT_PROPERTY}
+            self.release = True
         if self.renew + self.release + self.hold > 1:
             raise ValueError("renew, release and hold exclude each other; send only one of them")
 
@@ -153,9 +162,11 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         MixedProjects: the nodes are in several projects.
         StaleRevision: a node has another revision than `expected_rev`.
         StaleClaim: the number of a claim is not the current one, or the caller holds no claim.
-        ClaimedByAnother: the project enforces claims and another actor has claimed the node.
+        ClaimedByAnother: the project enforces claims and another actor has claimed a node that would change.
         UnresolvedChildren: a node to resolve has open children.
-        EvidenceRequired: the project requires evidence and the node has none.
+        EvidenceRequired: the project requires evidence and the node has none, or would have none.
+        AlreadyRetracted: a note was taken back before.
+        NotYourNote: another actor wrote a note to take back, and the caller is no owner.
         ReservedProperty: a property is reserved for the engine.
         UnknownKey, UnknownPointer: what a node serves or rests on does not exist.
         WrongLinkKind: a node would serve an assumption.
@@ -163,8 +174,8 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     is_single = len(request.updates) == 1
     readiness = Readiness(tx, decision=request.decision, postpones_counts=True, changes_one_node=is_single)
     warnings = Warnings()
-    early = []  # nodes that were resolved before their dependencies
     finished: dict[int, str] = {}  # the ids of the nodes that were resolved
+    blocked: set[int] = set()  # of these, those that may have been blocked
     updated = []
     completed: dict[int, str] = {}  # the context links of the tasks that were resolved
     postponed: dict[int, int] = {}  # nodes to resolve after their children, with their depth
@@ -174,8 +185,8 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
         _apply_update(tx, node, item, index, readiness, warnings, decision=request.decision, **options)
         if node.resolved and not was_resolved:
             finished[node.n] = node.id
-            if node.open_deps:
-                early.append(node.n)
+            if not is_single or node.waits or node.blocked_above:
+                blocked.add(node.n)
             if node.kind in (None, TASK):
                 completed[node.n] = node.context_links
 
@@ -195,13 +206,12 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     for n in sorted(postponed, key=postponed.__getitem__, reverse=True):  # children before their parents
         node = _count_anew(tx, fetch_node(tx, n), readiness)
         refuse_open_children(tx, node)
+        if node.resolved:  # by the last of its children
+            blocked.add(n)
         apply(node, Update(node.id, resolved=True), 0)
     if not is_single:
         _refresh_revisions(tx, updated)
-    if early:  # as they are now: a later update may have resolved the dependencies
-        readiness.write_counts()
-        for node_id in tx.scalars(sql.resolved_early, project_id=tx.project.id, ns=to_json_array(early)):
-            warnings.add(node_id, "resolved while its dependencies are open")
+    _warn_about_blocked(tx, readiness, warnings, blocked)
     if missing := describe_missing(tx.prepared or {}):
         warnings.add(updated[0].node_id, missing)
     for n, pointers in find_unset_facts_of_nodes(tx, finished).items():
@@ -211,6 +221,27 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     if completed and not lean and has_knowledge(tx) and load_paths(tx, completed):
         answer.graph_hints = NOTES_HINT
     return add_side_effects(answer, tx, readiness, warnings)
+
+
+class _BlockedRow(Struct):
+    id: str
+    has_open_deps: bool
+    is_held: bool
+    is_held_back: bool
+
+
+def _warn_about_blocked(tx: Transaction, readiness: Readiness, warnings: Warnings, resolved: Collection[int]) -> None:
+    """Warn of nodes that were resolved although they are blocked after the whole request."""
+    if not resolved:
+        return
+    readiness.settle_positions()
+    for row in tx.all(sql.resolved_early, _BlockedRow, project_id=tx.project.id, ns=to_json_array(resolved)):
+        if row.has_open_deps:
+            warnings.add(row.id, "resolved while its dependencies are open")
+        if row.is_held:
+            warnings.add(row.id, "resolved while it is on hold")
+        if row.is_held_back:
+            warnings.add(row.id, "resolved while a node above it waits")
 
 
 def _count_anew(tx: Transaction, node: WorkNodeRow, readiness: Readiness) -> WorkNodeRow:
@@ -262,6 +293,9 @@ def _apply_update(
     """Apply one update, without resolving a node for which that is postponed. Its links are set already."""
     fields = _update_fields(tx, node, item, index, warnings)
     changes = [*fields, *links]
+    if item.retract_note is not UNSET:
+        position = require_position(item.retract_note, ("updates", index, "retract_note"))
+        changes.append(retract_notes(tx, node, position))
     entries = [] if item.add_evidence is UNSET else list(item.add_evidence)
     if entries:
         changes.append(_append_evidence(tx, node, entries))
@@ -275,6 +309,13 @@ def _apply_update(
             changes += node.resolve()
         else:
             changes += node.reopen()
+    elif node.resolved and item.retract_note is not UNSET:
+        _check_evidence(tx, node, len(entries), warnings)
+    is_edited = any(change.field != "evidence" for change in changes)  # a hint may be left for who holds it
+    if is_edited and not (flips and node.resolved):
+        claims.enforce_claims(tx, node.id, node.claimed_by, node.claimed_until)
+        if claims.is_claimed_by_another(tx, node.claimed_by, node.claimed_until):
+            warnings.add_claims({node.id: str(node.claimed_by)}, verb="changed")
     stays_open = not (node.resolved or is_postponed)
     if stays_open and isinstance(item.state, str) and item.state.strip().casefold() in DONE_WORDS:
         warnings.add(node.id, "a state does not finish a node; resolved: true does")
@@ -360,26 +401,23 @@ def _set_links(
 
 
 def _append_evidence(tx: Transaction, node: WorkNodeRow, entries: Sequence[AddEvidence]) -> Change:
-    """Add evidence to a node. The change leaves out actor and time, because the event has them."""
-    numbered = enumerate(entries, node.evidence_total + 1)
+    """Add evidence to a node."""
     checks: Checks = tx.prepared or {}
-    add_evidence(
-        tx,
-        [
-            EvidenceRow(
-                node.n,
-                k,
-                entry.type,
-                entry.ref,
-                tx.actor.id,
-                tx.now,
-                checks.get((entry.type, entry.ref), get_default_check(entry.type)),
-                tx.rev,
-            )
-            for k, entry in numbered
-        ],
-    )
-    return changed("evidence", None, [{"type": entry.type, "ref": entry.ref} for entry in entries])
+    rows = [
+        EvidenceRow(
+            node.n,
+            k,
+            entry.type,
+            entry.ref,
+            tx.actor.id,
+            tx.now,
+            checks.get((entry.type, entry.ref), get_default_check(entry.type)),
+            tx.rev,
+        )
+        for k, entry in enumerate(entries, node.evidence_total + 1)
+    ]
+    add_evidence(tx, rows)
+    return changed("evidence", None, describe_evidence(rows))
 
 
 def _check_evidence(tx: Transaction, node: WorkNodeRow, added: int, warnings: Warnings) -> None:

@@ -55,6 +55,7 @@ T = TypeVar("T")
 
 REASONS = ("note", DROPPED)  # types of evidence why an item is finished
 IMPORTED = "import"  # the type of evidence that a file says so
+ORIGIN = [f"{PROPERTIES}source{end}" for end in ("", "_id", "_status", "_created_at", "_updated_at")]
 
 
 def add_new_entries(state: ImportState, items: Sequence[SourceItem], ids: Sequence[str], *, first_n: int) -> None:
@@ -189,7 +190,7 @@ def _build_base_of_export(state: ImportState, item: SourceItem, stored: StoredNo
     """Return the base of an item that an export made of a node: what both say, for who changed the rest is unknown.
 
     A field that differs is a conflict, unless the node does not have it. The priority stays, because a tool may need
-    one or have fewer.
+    one or have fewer, and so does what says where a node comes from: from us, or from the tool that it was first in.
     """
     base, here, there = build_base(item, state.tool), _list_here(state, stored), list_fields(item, state.tool)
     if item.parent is not None and state.numbers.get(item.parent) in {*_iter_above(state, stored.row.n)}:
@@ -200,8 +201,14 @@ def _build_base_of_export(state: ImportState, item: SourceItem, stored: StoredNo
         state.placed.append(
             ImportNote(item.source_id, PRIORITY, f"is {there.get(priority)} in the file, and stays here")
         )
+    keeps_origin = f"{PROPERTIES}source" in here or item.source_status is None
+    reasons = {entry.text.strip() for entry in stored.evidence}  # which a tool may have as a text
     for name, value in there.items():
-        if not is_same(here.get(name), value):
+        if is_same(here.get(name), value):
+            continue
+        if (keeps_origin and name in ORIGIN) or (name.startswith(SECTIONS) and value in reasons):
+            base.written[name] = digest_if_long(here.get(name))
+        else:
             del base.fields[name]
     base.depends_on = [target for target in base.depends_on if (DEPENDS_ON, state.numbers.get(target)) in stored.edges]
     base.links = [(type_, target) for type_, target in base.links if (type_, state.numbers.get(target)) in stored.edges]
@@ -211,7 +218,7 @@ def _build_base_of_export(state: ImportState, item: SourceItem, stored: StoredNo
 
 
 def _iter_above(state: ImportState, n: int) -> Iterator[int]:
-    """Yield the numbers of the nodes above a node."""
+    """Yield the numbers of the ancestors of a node."""
     above = state.graph.nodes[n].parent_n
     while above is not None:
         yield above

@@ -4,7 +4,8 @@ INSERT INTO work_imports (tenant_id, project_id, tool, source_id, node_n, digest
 SELECT :tenant_id, r.project_id, r.tool, r.source_id, r.node_n, r.digest, r.base
   FROM json_populate_recordset(NULL::work_imports, :rows::json) AS r
     ON CONFLICT (tenant_id, project_id, tool, source_id)
-    DO UPDATE SET digest = excluded.digest,
+    DO UPDATE SET node_n = CASE WHEN work_imports.base = '' THEN excluded.node_n ELSE work_imports.node_n END,
+                  digest = excluded.digest,
                   base = excluded.base;
 
 -- name: add_edges

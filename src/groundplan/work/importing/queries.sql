@@ -1,12 +1,13 @@
 -- Queries of imports.
 
 -- name: last_imports
--- Every item of a tool that was imported into a project, with its node and its digest.
+-- Every item of a tool that was imported into a project, with its node and its digest, unless an undo took that back.
 SELECT i.source_id, i.node_n, i.digest
   FROM work_imports AS i
  WHERE i.tenant_id = :tenant_id
    AND i.project_id = :project_id
-   AND i.tool = :tool;
+   AND i.tool = :tool
+   AND i.base <> '';
 
 -- name: bases
 -- What the last import said about some items.
@@ -28,11 +29,12 @@ SELECT i.source_id, i.base
  ORDER BY i.source_id;
 
 -- name: save_imports
--- Keep what an import said about an item. The node of an item never changes here.
+-- Keep what an import said about an item. Only an item whose import was taken back gets another node.
 INSERT INTO work_imports (tenant_id, project_id, tool, source_id, node_n, digest, base)
 VALUES (:tenant_id, :project_id, :tool, :source_id, :node_n, :digest, :base)
     ON CONFLICT (tenant_id, project_id, tool, source_id)
-    DO UPDATE SET digest = excluded.digest,
+    DO UPDATE SET node_n = CASE WHEN work_imports.base = '' THEN excluded.node_n ELSE work_imports.node_n END,
+                  digest = excluded.digest,
                   base = excluded.base;
 
 -- name: graph_nodes
@@ -184,6 +186,7 @@ UPDATE work_projects
    SET last_n = :last_n,
        total = :total,
        resolved = :resolved,
+       dropped = :dropped,
        blocked = :blocked,
        actionable = :actionable,
        features = :features,

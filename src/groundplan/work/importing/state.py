@@ -21,7 +21,7 @@ from groundplan.kernel.store.transaction import Transaction
 from groundplan.work.importing.items import ImportBase, SourceEvidence, SourceItem
 from groundplan.work.kinds import ACTIVE, DROPPED, FEATURE, ROOT_N
 from groundplan.work.nodes import WorkNodeRow
-from groundplan.work.waiting.moments import MomentGraph, finish_moment, group_steps, iter_waits, start_moment
+from groundplan.work.waiting.moments import MomentGraph, get_finish_moment, get_start_moment, group_steps, iter_waits
 
 T = TypeVar("T")
 
@@ -145,11 +145,11 @@ class PlanGraph:
             for source, target in dict.fromkeys(new_edges)
             if self.is_open(source)
             and self.is_open(target)
-            and component[start_moment(source)] == component[finish_moment(target)]
+            and component[get_start_moment(source)] == component[get_finish_moment(target)]
         ]
         if not suspects:
             return []
-        steps = {(start_moment(source), finish_moment(target)) for source, target in suspects}
+        steps = {(get_start_moment(source), get_finish_moment(target)) for source, target in suspects}
         looping = {component[start] for start, _ in steps}
         graph = MomentGraph()
         graph.load(
@@ -163,7 +163,7 @@ class PlanGraph:
         )
         loop_edges = []
         for source, target in suspects:
-            start, finish = start_moment(source), finish_moment(target)
+            start, finish = get_start_moment(source), get_finish_moment(target)
             path = graph.find_path(finish, start)
             if path is None:
                 graph.add(start, finish)

@@ -233,7 +233,7 @@ def _load_rows(tx: Transaction, state: ImportState, entries: list[ImportEntry]) 
 
 
 def _finish_changes(state: ImportState, entry: ImportEntry) -> None:
-    """Set the fate and the position of a stored node in its row, and complete the list of its changes."""
+    """Set whether a stored node is open, done or dropped, and its position; complete its list of changes."""
     assert entry.stored is not None  # noqa: S101 - loaded before
     row, node, nodes = entry.stored.row, entry.node, state.graph.nodes
     if node.resolved != row.resolved:
@@ -344,6 +344,7 @@ def _write_counts(tx: Transaction, state: ImportState, derived: Derived) -> None
         "last_n": max(tx.scalar(sql.last_n, **place), *nodes),
         "total": len(nodes),
         "resolved": sum(node.resolved for node in nodes.values()),
+        "dropped": sum(node.is_dropped for node in nodes.values()),
         "blocked": sum(node.is_blocked(derived[node.n]) for node in nodes.values()),
         "actionable": sum(node.is_ready(derived[node.n]) for node in nodes.values()),
         "features": sum(node.kind == FEATURE for node in nodes.values()),

@@ -26,9 +26,9 @@ from groundplan.work.waiting.moments import (
     MomentGraph,
     find_cycle,
     find_path,
-    finish_moment,
+    get_finish_moment,
+    get_start_moment,
     iter_waits,
-    start_moment,
 )
 from groundplan.work.waiting.order import ProjectOrder
 
@@ -126,7 +126,7 @@ class WaitingMoments:
     def add(self, source: int, target: int) -> None:
         """Record that `source` now depends on `target`."""
         self._order.add_step(source, target)
-        start, finish = start_moment(source), finish_moment(target)
+        start, finish = get_start_moment(source), get_finish_moment(target)
         if finish in self._waiters:
             self._waiters.add(finish, start)
         if start in self._waits:
@@ -134,7 +134,7 @@ class WaitingMoments:
 
     def remove(self, source: int, target: int) -> None:
         """Record that `source` no longer depends on `target`."""
-        start, finish = start_moment(source), finish_moment(target)
+        start, finish = get_start_moment(source), get_finish_moment(target)
         self._waiters.remove(finish, start)
         self._waits.remove(start, finish)
 
@@ -142,7 +142,7 @@ class WaitingMoments:
         """Return True if a dependency of `source` on `target` would close a loop."""
         if source == target:
             return True
-        start, finish = start_moment(source), finish_moment(target)
+        start, finish = get_start_moment(source), get_finish_moment(target)
         if not self._load(source, target):
             return False
         return self._waiters.has_path(start, finish) if start in self._waiters else self._waits.has_path(finish, start)
@@ -152,7 +152,7 @@ class WaitingMoments:
 
         Each moment of the loop waits for the next one, and the last one is the first one again.
         """
-        start, finish = start_moment(source), finish_moment(target)
+        start, finish = get_start_moment(source), get_finish_moment(target)
         if source == target:
             return [start, finish, start]
         if not self._load(source, target):
@@ -167,7 +167,7 @@ class WaitingMoments:
         """Load a graph with every path from `target` to `source`. Return False if there certainly is none."""
         if len(list_open_nodes(self._tx, (source, target))) < 2:
             return False  # a resolved node waits for nothing, and nothing waits for it
-        start, finish = start_moment(source), finish_moment(target)
+        start, finish = get_start_moment(source), get_finish_moment(target)
         if start not in self._waiters and finish not in self._waits:
             if not self._order.may_wait(target, source):
                 return False
@@ -186,13 +186,13 @@ def find_loop_through(tx: Transaction, ns: Collection[int]) -> Loop | None:
     open_ns = list_open_nodes(tx, ns)
     if not open_ns:
         return None
-    starts, finishes = map(start_moment, open_ns), map(finish_moment, open_ns)
+    starts, finishes = map(get_start_moment, open_ns), map(get_finish_moment, open_ns)
     waiters, waits = _load_smaller(tx, above=list(starts), below=list(finishes))
     graph = waiters or waits
     if find_cycle(graph) is None:
         return None
     # A project may hold a loop from before loops were refused, and this one need not run through the given nodes.
-    for moment in (moment for n in open_ns for moment in (start_moment(n), finish_moment(n))):
+    for moment in (moment for n in open_ns for moment in (get_start_moment(n), get_finish_moment(n))):
         for after in graph[moment]:
             if (path := find_path(graph, after, moment)) is not None:
                 return _to_loop(tx, [*reversed(path), moment] if waiters else [moment, *path])
@@ -203,7 +203,7 @@ def find_loop_in_project(tx: Transaction) -> Loop | None:
     """Return a loop among all open nodes of the current project, or None."""
     # Every loop has a dependency, because the tree alone has none. So it runs through the start of one of these nodes.
     waiting = tx.scalars(sql.nodes_with_open_dependencies, project_id=tx.project.id)
-    moments = find_cycle(_load_waits(tx, map(start_moment, waiting)))
+    moments = find_cycle(_load_waits(tx, map(get_start_moment, waiting)))
     return None if moments is None else _to_loop(tx, moments)
 
 
@@ -225,9 +225,9 @@ def find_stored_loop(tx: Transaction, n: int) -> Loop | None:
     while n in steps and n not in passed:
         passed[n] = len(moments)
         dependency, child = steps[n]
-        moments += [finish_moment(n)] if dependency is None else [finish_moment(n), start_moment(n)]
+        moments += [get_finish_moment(n)] if dependency is None else [get_finish_moment(n), get_start_moment(n)]
         n = child if dependency is None else dependency
-    return _to_loop(tx, [*moments[passed[n] :], finish_moment(n)]) if n in passed else None
+    return _to_loop(tx, [*moments[passed[n] :], get_finish_moment(n)]) if n in passed else None
 
 
 def _to_loop(tx: Transaction, moments: Sequence[int]) -> Loop:

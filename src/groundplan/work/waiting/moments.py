@@ -18,12 +18,12 @@ PATHS_KEPT_MAX = 16
 Steps = Mapping[int, Sequence[int]]
 
 
-def start_moment(n: int) -> int:
+def get_start_moment(n: int) -> int:
     """Return the moment at which a node may start, which is twice its number."""
     return n * 2
 
 
-def finish_moment(n: int) -> int:
+def get_finish_moment(n: int) -> int:
     """Return the moment at which a node is finished."""
     return n * 2 + 1
 
@@ -38,13 +38,13 @@ def iter_waits(
     ancestor may start.
     """
     for n, parent, inherited in nodes:
-        yield finish_moment(n), start_moment(n)
+        yield get_finish_moment(n), get_start_moment(n)
         if parent is not None:
-            yield finish_moment(parent), finish_moment(n)
+            yield get_finish_moment(parent), get_finish_moment(n)
         if inherited is not None:
-            yield start_moment(n), start_moment(inherited)
+            yield get_start_moment(n), get_start_moment(inherited)
     for source, target in dependencies:
-        yield start_moment(source), finish_moment(target)
+        yield get_start_moment(source), get_finish_moment(target)
 
 
 def group_steps(steps: Iterable[tuple[int, int]]) -> dict[int, list[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,58 @@ def test_dropped_looks_different_from_done_without_any_colour(pl: ShortWords) ->
     marks = {line.split()[1]: line.split()[0] for line in pl.lines("ls all")}
     assert marks[done] != marks[dropped]
     assert pl.lines("ls dropped")[0].split()[1] == dropped
+    assert [line.split()[1] for line in pl.lines("ls done")] == [done]
+    board = pl("board").out
+    assert board.index("Dropped") < board.index(dropped)
+
+
+def test_a_blocked_task_is_finished_only_by_force_with_the_reason_in_its_history(pl: ShortWords) -> None:
+    pump, tap, held = pl.add("Pump"), pl.add("Tap"), pl.add("Held")
+    pl(f"block {tap} --on {pump}")
+    pl(f"hold {held} -m", "no money")
+
+    assert pl(f"take {tap} --json").error == pl(f"done {tap} --json").error == (5, "not_actionable")
+    assert f"pl done {tap} --force -m WHY".replace("pl", "groundplan") in pl(f"done {tap}").err
+    assert pl(f"done {held} --json").error == (5, "not_actionable")
+    assert pl(f"done {tap} --force --json").error == (2, "usage")
+    assert tap not in pl("ls done").out
+
+    told = pl(f"done {tap} --force -m", "the old one still runs")
+    assert (told.code, f"{tap}: resolved while its dependencies are open" in told.out) == (0, True)
+    event = pl(f"log {tap} --json").answer["events"][0]
+    assert (event["action"], event["decision"]) == ("resolved", "the old one still runs")
+    assert pl(f"done {held} --force -m", "it was free").code == 0
+
+
+def test_what_waits_only_for_what_is_finished_with_it_is_finished(pl: ShortWords) -> None:
+    pump, tap = pl.add("Pump"), pl.add("Tap")
+    pl(f"block {tap} --on {pump}")
+
+    assert pl(f"done {tap} {pump}").code == 0
+
+
+def test_an_agent_finishes_nothing_by_force(pl: ShortWords, monkeypatch: pytest.MonkeyPatch) -> None:
+    pump, tap = pl.add("Pump"), pl.add("Tap")
+    pl(f"block {tap} --on {pump}")
+    monkeypatch.setenv("GROUNDPLAN_AGENT", "robin")
+
+    assert pl(f"done {tap} --force --json -m", "now").error == (4, "force_needs_person")
+
+
+def test_a_drop_names_who_waits_and_what_they_lost(pl: ShortWords) -> None:
+    top, pump = pl.add("Water"), pl.add("Pump")
+    top = pl.add("Water")
+    pump, _ = pl.add("Pump", "--under", top), pl.add("Tank", "--under", top)
+    tap = pl.add("Tap")
+    pl(f"block {tap} --on {pump}")
+
+    said = pl(f"drop {pump} -m", "too dear").out
+
+    assert f"{pump}: dropped while others wait for it: {tap}" in said
+    assert f"Tap (dropped: {pump})" in said
+    assert next(line for line in pl.lines("tree") if top in line).rstrip().endswith("0/1")
+    mark = next(line for line in pl.lines(f"show {tap}") if pump in line).split()[0]
+    assert mark == pl.lines("ls dropped")[0].split()[0]
 
 
 def test_a_finished_task_that_is_told_to_wait_is_shown_as_it_is_with_a_warning(pl: ShortWords) -> None:
@@ -190,7 +243,7 @@ def test_json_is_exactly_what_the_operation_answers(pl: ShortWords, run: Run) ->
     assert pl("ls all --json").answer == run("work", "outline", "--filter", "{}", "--json").answer
     assert pl("find login --json").answer == run("search", "login", "--project", "repo", "--json").answer
     assert pl(f"why {login} --json").answer == run("throughline", login, "--json").answer
-    assert len(pl("board --json").out.splitlines()) == 4  # one for each call
+    assert len(pl("board --json").out.splitlines()) == 5  # one for each call
 
 
 def test_evidence_without_a_type_gets_the_one_it_looks_like(pl: ShortWords) -> None:
@@ -207,6 +260,32 @@ def test_evidence_without_a_type_gets_the_one_it_looks_like(pl: ShortWords) -> N
         ("https", "https://example.org/run/1"),
         ("test", "unit"),
     ]
+
+
+def test_undo_removes_a_task_that_was_added_and_says_so(pl: ShortWords) -> None:
+    login = pl.add("Login")
+    ended = pl("undo")
+
+    assert re.fullmatch(rf"Undid \d+\.0: created {login}\.\n", ended.out)
+    assert pl(f"show {login} --json").error == (3, "not_found")
+    assert re.fullmatch(rf"Did again \d+\.0: created {login}\.\n", pl("undo --redo").out)
+    assert pl(f"show {login}").code == 0
+    assert pl("undo --redo --json").error == (5, "nothing_to_redo")
+
+
+def test_a_note_is_taken_back_by_the_event_that_show_names(pl: ShortWords) -> None:
+    login = pl.add("Login")
+    pl(f"note {login} the key is in the safe")
+    (note,) = pl(f"show {login} --json").answer["node"]["evidence"]
+    assert f"event {note['event']}" in pl(f"show {login}").out
+
+    pl(f"note {login} --retract {note['event']} ask Ben for the key")
+    assert "safe" not in pl(f"show {login}").out
+    assert "note: the key is in the safe -> none" in pl(f"log {login}").out
+    assert pl(f"note {login} --retract {note['event']} --json").error == (5, "already_retracted")
+
+    pl("undo")
+    assert [one["ref"] for one in pl(f"show {login} --json").answer["node"]["evidence"]] == ["the key is in the safe"]
 
 
 @pytest.mark.parametrize(

@@ -65,12 +65,15 @@ def test_a_change_is_taken_back_from_its_message(page: Page, site: Site) -> None
 
 
 def test_what_has_no_way_back_offers_none(page: Page, site: Site) -> None:
-    page.goto(site.work)
-    page.locator("#plan textarea").fill("Ask the elders")
-    with page.expect_response(lambda response: "/history?" in response.url):
-        page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.locator("#toasts")).to_contain_text("Added")
-    expect(page.locator("#toasts button")).to_have_count(0)
+    ask(site, "Which coast comes first?")
+    page.goto(f"/p/{site.project}/inbox")
+    page.locator(".waiting > li", has_text="Which coast").locator("summary").click()
+    page.get_by_label("What is decided").fill("The northern")
+    page.get_by_label("Why").fill("Nobody has drawn it")
+    with page.expect_response(lambda response: "/history?" in response.url) as asked:
+        page.get_by_role("button", name="Record a decision").click()
+    expect(page.locator("#toasts")).to_contain_text("Settled")
+    assert "undo-offer" not in asked.value.text()
 
 
 def test_the_history_is_filtered_by_its_form_and_undoes_the_last_change(page: Page, site: Site) -> None:

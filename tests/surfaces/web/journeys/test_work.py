@@ -148,6 +148,8 @@ def test_everything_about_a_task_is_edited_in_the_inspector(page: Page, site: Si
 
 def test_a_task_goes_through_its_pipeline_and_is_blocked_with_a_reason(page: Page, site: Site) -> None:
     (task,) = site.plan("Line the well")
+    with site.open_as("ada") as ada:
+        ada.call("work.open", project=site.project, policies={"claim_minutes_people": 60})
     page.goto(f"{site.work}?node={task}")
     status = page.locator("[data-id=status]")
     page.get_by_role("button", name="To ACTIVE").click()

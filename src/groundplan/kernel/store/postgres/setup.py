@@ -136,7 +136,7 @@ def migrate(
 
 
 def read_applied_migrations(connection: Connection) -> list[AppliedMigration]:
-    """Return the steps that this database has recorded."""
+    """Return the migrations that were applied to this database."""
     exists = connection.execute("SELECT to_regclass('schema_migrations')").fetchone()
     if exists is None or exists[0] is None:
         return []

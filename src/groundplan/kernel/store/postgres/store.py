@@ -100,7 +100,7 @@ class PostgresStore(Store):
             with first.transaction():
                 for setting in self._settings:
                     first.execute(setting)
-                check_connection(first, as_owner=as_owner)
+                check_role_and_schema(first, as_owner=as_owner)
             on_failure.pop_all()
         # It logs lost connections to stderr, with host and user; callers get an error instead.
         logging.getLogger("psycopg").addHandler(logging.NullHandler())
@@ -289,7 +289,7 @@ class CommitUncertain(Unavailable):
         )
 
 
-def check_connection(connection: Connection, *, as_owner: bool = False) -> None:
+def check_role_and_schema(connection: Connection, *, as_owner: bool = False) -> None:
     """Raise if the role bypasses row level security, or if the schema is missing, outdated or newer.
 
     With `as_owner`, raise if the role does not own the schema instead.

@@ -179,7 +179,7 @@ class LogContent:
 
     @property
     def base_nonce(self) -> str:
-        """The nonce of the file at the beginning of the log."""
+        """The nonce that the database file had when the log began."""
         return self.marks[0].previous
 
     @property

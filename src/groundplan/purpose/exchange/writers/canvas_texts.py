@@ -18,9 +18,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from groundplan.purpose.exchange.theory import NEEDED_BY
 from groundplan.purpose.model import (
     ASSUMPTION_PREFIX,
+    NEEDED_BY,
     PREFIXES,
     TITLE_CHARS_MAX,
     Assumption,

@@ -1,6 +1,7 @@
 """Write a theory as GraphML: every field of a node or an edge as data under a declared key.
 
-The source of an edge is its cause. Lists are JSON: assumptions with the status of their latest review, indicators with
+The source of an edge is its cause, and its type is the relation of the cause to the effect; its id is its name in the
+theory. Lists are JSON: assumptions with the status of their latest review, indicators with
 their latest measurement. The ids of nodes are their keys.
 """
 
@@ -96,7 +97,8 @@ def _format_graph(theory: Theory) -> Iterator[str]:
     for edge in theory.content.edges:
         cause, effect, _ = theory.content.orient(edge.name)
         yield f'    <edge id="{".".join(edge.name)}" source="{cause}" target="{effect}">'
-        yield from _format_data("edge", {**asdict(edge), "assumptions": assumptions(edge.name)}, "      ")
+        fields = {**asdict(edge), "edge_type": edge.edge_type.relation, "assumptions": assumptions(edge.name)}
+        yield from _format_data("edge", fields, "      ")
         yield "    </edge>"
 
 

@@ -95,7 +95,7 @@ def import_facts(
 
 def hydrate(
     invocation: Invocation,
-    project: Annotated[str, option("--project", value="PROJECT")],
+    project: Annotated[str, option("--project", "-P", value="PROJECT")],
     file: Annotated[
         str,
         argument("FILE", "The JSON object to fill. Default: -, standard input."),

@@ -74,7 +74,7 @@ def set_input(
     ] = None,
     project: Annotated[
         str | None,
-        option("--project", value="TEXT", text="The project of my open draft, by name or id."),
+        option("--project", "-P", value="TEXT", text="The project of my open draft, by name or id."),
     ] = None,
     provenance: Annotated[
         Literal["unknown", "model-inferred", "source-backed", "user-entered"] | None,

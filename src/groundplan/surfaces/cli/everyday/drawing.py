@@ -86,8 +86,9 @@ def _list_notes(node: OutlineNode, *, with_parent: bool) -> list[str]:
     notes = []
     if node.claimed_by:
         notes.append(f"@{escape_control_chars(node.claimed_by)}")
-    if node.children:
-        notes.append(f"{node.children - (node.open_children or 0)}/{node.children}")
+    wanted = (node.children or 0) - (node.dropped_children or 0)
+    if wanted:
+        notes.append(f"{wanted - (node.open_children or 0)}/{wanted}")
     if node.priority:
         notes.append(f"p{node.priority:g}")
     if with_parent and node.parent_summary:

@@ -48,6 +48,7 @@ HINTS_OF_EFFECTS: Mapping[tuple[str, str], WordHint] = {
     ("work.update", "adds it with add_evidence"): WordHint(f"done {{id}} {EVIDENCE}", "adds it"),
     ("work.update", "finishes a node with resolved: true"): WordHint("done {id}", "finishes a node"),
     ("work.update", "with resolved false reopens it"): WordHint("done {id} --off", "reopens it"),
+    ("work.update", "finishes it all the same"): WordHint("done {id} --force -m WHY"),
 }
 _NODE_ARGUMENTS = ("node_id", "id", "containerId")
 

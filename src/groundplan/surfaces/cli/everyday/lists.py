@@ -27,13 +27,12 @@ if TYPE_CHECKING:
 
 
 STATES = ("open", "ready", "blocked", "taken", "mine", "done", "dropped", "all")
-DROPPED = "dropped"  # the type of the evidence that dropping leaves
 FILTERS: dict[str, dict[str, Any]] = {
     "open": {"resolved": False},
     "ready": {"is_actionable": True, "claimed_by": None},
     "blocked": {"is_blocked": True},
-    "done": {"resolved": True},
-    "dropped": {"resolved": True, "has_evidence_type": DROPPED},
+    "done": {"outcome": "done"},
+    "dropped": {"outcome": "dropped"},
     "all": {},
 }
 
@@ -101,7 +100,7 @@ def draw_outline(answer: Outline, output: Output) -> Iterator[Part]:
         yield StyledText(f"{answer.total} {'task' if answer.total == 1 else 'tasks'}", "dim")
 
 
-LANES = ("blocked", "ready", "claimed", "resolved")
+LANES = ("blocked", "ready", "claimed", "resolved", "dropped")
 CARDS = 8  # in each column
 CARD_LINES = 2  # of a title
 BOARD_COLUMNS_MIN = 60  # a narrower terminal gets the columns one below the other

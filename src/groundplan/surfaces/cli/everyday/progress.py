@@ -6,7 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from groundplan.kernel.errors import Conflict, RuleViolated
+from msgspec import UNSET
+
+from groundplan.kernel.actors import ActorKind
+from groundplan.kernel.errors import Conflict, Forbidden, NextStep, RuleViolated
 from groundplan.surfaces.cli.command_line import Kind, argument, option, usage_error
 from groundplan.surfaces.cli.everyday.drawing import (
     draw_fields,
@@ -21,8 +24,16 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.options import Limit, MaybeTask, Message, Task, Tasks, Under, Watch
 from groundplan.surfaces.cli.screen.output import GAP, Output, Part
 from groundplan.surfaces.cli.screen.text import StyledText, escape_control_chars
-from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
-from groundplan.work.evidence_check import format_marks
+from groundplan.surfaces.cli.terminal import (
+    INDENT,
+    describe_lost,
+    format_claim_end,
+    format_evidence,
+    format_time,
+    format_value,
+    to_one_line,
+)
+from groundplan.work.kinds import DROPPED
 
 if TYPE_CHECKING:
     from groundplan.work.answers import SideEffects
@@ -95,13 +106,16 @@ def draw_offer(offer: Offer, output: Output, state: str) -> Iterator[Part]:
     above = [to_one_line(one.summary) for one in offer.ancestors or ()][1:]
     properties = dict(node.properties or {})
     texts = [str(properties.pop(name)) for name in TITLED if name in properties]
+    if offer.until is not UNSET:
+        properties.pop("_held", None)  # the end of the claim says it
     yield from draw_fields(
         [
             ("in", " > ".join(above)),
             *((_name_property(name), _format_property(name, value)) for name, value in properties.items()),
+            ("until", "" if offer.until is UNSET else format_claim_end(offer.until)),
             ("links", ", ".join(node.context_links or ())),
             *(("after", _format_dependency(one)) for one in offer.resolved_deps or ()),
-            *(("evidence", f"{one.type}: {to_one_line(one.ref)}") for one in node.evidence or ()),
+            *(("evidence", format_evidence(one)) for one in node.evidence or ()),
         ],
         output,
     )
@@ -120,10 +134,9 @@ def _format_property(name: str, value: Any) -> str:
 
 
 def _format_dependency(one: Any) -> str:
-    evidence = "; ".join(
-        f"{entry.type}: {to_one_line(entry.ref)} {format_marks(entry)}".rstrip() for entry in one.evidence or ()
-    )
-    return f"{one.id} {to_one_line(one.summary)}" + (f" ({evidence})" if evidence else "")
+    evidence = "; ".join(map(format_evidence, one.evidence or ()))
+    dropped = " (dropped)" if one.outcome == DROPPED else ""
+    return f"{one.id} {to_one_line(one.summary)}{dropped}" + (f" ({evidence})" if evidence else "")
 
 
 HASH_CHARS = range(6, 65)  # of a commit, from a short one to SHA-256
@@ -140,20 +153,64 @@ def finish(
     ] = None,
     message: Annotated[str | None, option("--message", "-m", value="TEXT", text="A note, kept as evidence.")] = None,
     off: Annotated[bool, option("--off", text="Open them again.")] = False,
+    force: Annotated[
+        bool, option("--force", text="Although they are blocked; for people. -m says why, and the history keeps it.")
+    ] = False,
 ) -> CommandResult:
     """Finish tasks in one transaction, or open them again."""
     nodes = invocation.look_up(tasks)
     entries = [parse_evidence(text) for text in evidence or ()]
-    if message:
+    if force:
+        _check_force(invocation, message, off=off)
+    elif not off:
+        _refuse_blocked(invocation, nodes)
+    if message and not force:
         entries.append({"type": "note", "ref": message})
     update: dict[str, Any] = {"resolved": not off}
     if entries:
         update["add_evidence"] = entries
-    answer = invocation.run("work.update", updates=[{"node_id": node.id, **update} for node in nodes])
+    updates = [{"node_id": node.id, **update} for node in nodes]
+    answer = invocation.run("work.update", updates=updates, decision=message if force else None)
     if off:
         nodes = invocation.look_up(node.id for node in nodes)  # as they are now: some may wait for others
     state = None if off else "resolved"
     return make_result(lambda output: draw_changed(nodes, state, answer, output), last=nodes[-1].id)
+
+
+class ForceRequiresPerson(Forbidden):
+    """Only a person finishes a blocked task on the command line."""
+
+    code = "force_needs_person"
+
+    def __init__(self) -> None:
+        super().__init__("only a person may finish a blocked task with --force; finish what it waits for, or ask one")
+
+
+def _check_force(invocation: Invocation, reason: str | None, *, off: bool) -> None:
+    if off or not (reason or "").strip():
+        raise usage_error(("done",), '--force needs a reason, and no --off: -m "why"')
+    if invocation.actor is not None and invocation.actor.kind is not ActorKind.PERSON:
+        raise ForceRequiresPerson
+
+
+def _refuse_blocked(invocation: Invocation, nodes: Sequence[OutlineNode]) -> None:
+    """Refuse to finish a blocked task as `take` does, unless it waits only for tasks that are finished with it."""
+    finished = {node.id for node in nodes}
+    for node in nodes:
+        if str(node.state) != "blocked":
+            continue
+        try:
+            invocation.read("work.next", node_id=node.id)
+        except Conflict as error:
+            above = error.details.get("held_by", ())
+            waiting_for = {*error.details.get("waiting_for", ())}
+            waiting_for.update(awaited["id"] for ancestor in above for awaited in ancestor["waiting_for"])
+            is_on_hold = bool(node.held_reason) or any("on_hold" in ancestor for ancestor in above)
+            if is_on_hold or not waiting_for <= finished:
+                updates = [{"node_id": node.id, "resolved": True}]
+                step = NextStep("work.update", "finishes it all the same", {"updates": updates})
+                error.next_steps = (*error.next_steps, step)
+                raise
 
 
 def drop(
@@ -189,7 +246,7 @@ def draw_changed(
     for node in nodes:
         yield from draw_heading(node.id, node.summary, state or str(node.state), output)
     ready = answer.newly_actionable or ()
-    shown = (part for one in ready for part in draw_heading(one.id, one.summary, "ready", output))
+    shown = (part for one in ready for part in draw_heading(one.id, one.summary + describe_lost(one), "ready", output))
     yield from draw_lines("Now ready:", shown)
     others = [*(f"{one} resolved with its last part" for one in answer.auto_resolved or ())]
     others += [f"{one.id} {to_one_line(one.summary)} reopened" for one in answer.reopened or ()]

@@ -22,8 +22,8 @@ from groundplan.surfaces.cli.options import Cursor, Limit, MaybeTask, Task, Task
 from groundplan.surfaces.cli.renderers import find_view
 from groundplan.surfaces.cli.screen.output import GAP, Output, Part
 from groundplan.surfaces.cli.screen.text import StyledText, escape_control_chars
-from groundplan.surfaces.cli.terminal import INDENT, format_time, format_value, to_one_line
-from groundplan.work.evidence_check import format_marks
+from groundplan.surfaces.cli.terminal import INDENT, format_signed_evidence, format_time, format_value, to_one_line
+from groundplan.work.kinds import DROPPED
 
 if TYPE_CHECKING:
     from groundplan.work.graph.context import NodeContext
@@ -78,7 +78,8 @@ def _draw_task(node: OutlineNode, answer: NodeContext, output: Output) -> Iterat
                 for type_ in ("serves", "rests_on", "supports", "refutes")
                 for link in getattr(answer.node, type_) or ()
             ),
-            *(("evidence", _format_evidence(one)) for one in answer.node.evidence or ()),
+            *(("evidence", format_signed_evidence(one)) for one in answer.node.evidence or ()),
+            *(("merged", f"{one.id} {to_one_line(one.summary)}") for one in answer.node.merged or ()),
             ("changed", format_time(answer.node.updated_at) if answer.node.updated_at else ""),
         ],
         output,
@@ -100,15 +101,10 @@ def _format_claim(node: OutlineNode) -> str:
     return node.claimed_by + (f" until {format_time(node.claimed_until)}" if node.claimed_until else "")
 
 
-def _format_evidence(one: Any) -> str:
-    by = f"({one.agent}, {format_time(one.timestamp)})" if one.agent and one.timestamp else ""
-    return " ".join(filter(None, (f"{one.type}: {to_one_line(one.ref)}", format_marks(one), by)))
-
-
 def _draw_other(node: Any, output: Output, indent: str = INDENT) -> Part:
     """Return the line of a task of which only whether it is over is known."""
     title = escape_control_chars(to_one_line(node.summary))
-    state = "resolved" if node.resolved else "ready"
+    state = "dropped" if node.outcome == DROPPED else "resolved" if node.resolved else "ready"
     mark = mark_state(state, output) if node.resolved else StyledText("·")
     return StyledText(indent).append_text(mark).append(f" {node.id}  ", "bold").append(title, get_title_style(state))
 

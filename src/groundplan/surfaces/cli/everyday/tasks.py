@@ -1,4 +1,4 @@
-"""`groundplan add`, `edit` and `note`: plan a task, change it in an editor, and add notes to it.
+"""`groundplan add`, `edit` and `note`: plan a task, change it in an editor, add notes to it and take them back.
 
     ---
     title: Fix the login
@@ -133,24 +133,32 @@ def add_note(
     invocation: Invocation,
     task: Task,
     text: Annotated[str | None, argument("TEXT", "The note. Default: your editor opens.", joined=True)] = None,
+    retract: Annotated[
+        str | None, option("--retract", value="EVENT", text="Take back the notes of this event, which show names.")
+    ] = None,
 ) -> CommandResult:
-    """Add a note to a task."""
+    """Add a note to a task, or take one back."""
     (node,) = invocation.look_up([task])
     kept = None
-    if text is None:
+    if text is None and retract is None:
         kept = _make_file(f"{node.id}-note.md", "")
         _open_editor(kept, ("note",))
         text = _read_file(kept).strip()
         if not text:
             kept.unlink(missing_ok=True)
             raise UsageError("the note is empty; nothing was written")
-    update = {"node_id": node.id, "add_evidence": [{"type": "note", "ref": text}]}
+    update: dict[str, Any] = {"node_id": node.id}
+    if text is not None:
+        update["add_evidence"] = [{"type": "note", "ref": text}]
+    if retract is not None:
+        update["retract_note"] = retract
+    did = [word for word, given in (("taken back", retract), ("noted", text)) if given is not None]
     with _keep_until_written(kept, node.id):
         answer = invocation.run("work.update", updates=[update])
 
     def draw(output: Output) -> Iterator[Part]:
         yield from draw_heading(node.id, node.summary, str(node.state), output)
-        yield StyledText(f"{INDENT}noted", "dim")
+        yield from (StyledText(f"{INDENT}{done}", "dim") for done in did)
         yield from draw_warnings(answer)
 
     return make_result(draw, last=node.id)

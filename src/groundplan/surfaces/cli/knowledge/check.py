@@ -82,6 +82,7 @@ def confirm(
         str | None,
         option(
             "--project",
+            "-P",
             value="PROJECT",
             text="The project, by name or id. Required unless the first atom is given by id.",
         ),
@@ -125,7 +126,7 @@ def _draw_report(report: Report, project: str) -> None:
         ),
         GAP,
         _format_findings,
-        Lines(lambda _: _list_next_steps(doubtful, project), title="Next steps:"),
+        Lines(lambda _: _list_next_steps(report, doubtful, project), title="Next steps:"),
     )(report)
 
 
@@ -158,7 +159,7 @@ def _format_summary(report: Report) -> str:
     )
 
 
-def _list_next_steps(doubtful: Sequence[CheckedAtom], project: str) -> list[str]:
+def _list_next_steps(report: Report, doubtful: Sequence[CheckedAtom], project: str) -> list[str]:
     steps = []
     by_state = {str(atom.freshness): atom for atom in reversed(doubtful)}
     if changed := by_state.get("changed"):
@@ -169,7 +170,7 @@ def _list_next_steps(doubtful: Sequence[CheckedAtom], project: str) -> list[str]
         steps.append(
             f"groundplan knowledge confirm {atom.id} --project {shlex.quote(project)}   (if the atom is still correct)"
         )
-    if "orphaned" in by_state:
+    if "orphaned" in by_state and (report.recorded or report.covered):  # else it may be another repository
         steps.append("update the paths of orphaned atoms, or delete them")
     return steps
 

@@ -27,7 +27,7 @@ def add(
     title: Annotated[str, argument("TITLE", "Its title or text.")],
     project: Annotated[
         str,
-        option("--project", value="TEXT", text="The project, by name or id."),
+        option("--project", "-P", value="TEXT", text="The project, by name or id."),
     ],
     to: Annotated[
         list[str] | None,
@@ -89,7 +89,9 @@ def _build_operations(
     match kind:
         case "assumption":
             source, is_edge, end = to[0].partition(ARROW)
-            place = {"source": source.strip(), "target": end.strip()} if is_edge else {"node": source}
+            target_key, _, edge_type = (part.strip() for part in end.partition("/"))
+            place = {"source": source.strip(), "target": target_key} if is_edge else {"node": source}
+            place |= {"edge_type": edge_type} if edge_type else {}
             level = {} if risk is None else {"risk_level": risk}
             return [{"op": "add_assumption", "assumption_text": title, **place, **own, **level}]
         case "indicator":

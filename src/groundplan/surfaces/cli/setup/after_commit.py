@@ -23,7 +23,7 @@ def after_commit(
     invocation: Invocation,
     project: Annotated[
         str,
-        option("--project", value="PROJECT", text="The project of the tasks and of the knowledge."),
+        option("--project", "-P", value="PROJECT", text="The project of the tasks and of the knowledge."),
     ],
     revision: Annotated[
         str,

@@ -56,7 +56,7 @@ def doctor(invocation: Invocation) -> CommandResult:
 
 
 def _check_organization(session: Session) -> Finding:
-    """Return which organization is in force."""
+    """Return the organization of this session."""
     try:
         view = session.call("organization.view").organization
     except NotFound as error:

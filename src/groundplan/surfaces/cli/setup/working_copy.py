@@ -54,7 +54,7 @@ class RepositoryPlan(NamedTuple):
 
     @property
     def config_file(self) -> str:
-        """The configuration."""
+        """The path of the configuration file of the repository."""
         return str(self.root / PLAN_FOLDER / CONFIG_NAMES[0])
 
     @property

@@ -7,10 +7,10 @@ from datetime import date, timedelta
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from groundplan.briefing.undo.undo import PREVIEW
+from groundplan.briefing.undo.undo import PREVIEW, UndoPreview
 from groundplan.kernel.audit import Change
 from groundplan.kernel.errors import Invalid
-from groundplan.kernel.events import EventRecord, parse_position
+from groundplan.kernel.events import EventPosition, EventRecord, parse_position
 from groundplan.surfaces.web.visit import REFUSALS, Area, Visit, get_base
 from groundplan.surfaces.web.words import EventLine, FieldChange, describe_events, write_value
 
@@ -31,10 +31,10 @@ WRITE_EVENTS_SHOWN = 20
 
 
 class UndoOffer(NamedTuple):
-    """The last change of the actor, and the operation that undoes it."""
+    """A change of the actor, the event to undo so that it is taken back or done again, and the operation of that."""
 
     line: EventLine
-    rev: int
+    event: EventPosition
     operation: str
 
 
@@ -63,6 +63,7 @@ def read_history(visit: Visit) -> Mapping[str, Any]:
         "beside": _find_days_beside(wanted["day"]),
         "next_cursor": None,
         "undo": None,
+        "redo": None,
         "problem": "",
         "selected": selected,
         "shown_event": read_event(visit, selected) if selected else None,
@@ -74,13 +75,13 @@ def read_history(visit: Visit) -> Mapping[str, Any]:
         return {**shown, "problem": error.message}
     lines = describe_events(visit, page.events)
     is_newest = not arguments.keys() - {"actor"}
-    undo = _offer_undo(visit, page.events, lines) if is_newest else None
+    undo, redo = [_offer(visit, redo=redo) for redo in (False, True)] if is_newest else (None, None)
     days = [Day(day, list(some)) for day, some in groupby(lines, lambda line: line.at[:10])]
-    return {**shown, "days": days, "next_cursor": page.next_cursor or None, "undo": undo}
+    return {**shown, "days": days, "next_cursor": page.next_cursor or None, "undo": undo, "redo": redo}
 
 
 def _find_days_beside(day: str) -> tuple[str, str] | None:
-    """Return the day before and the day after a text that is a day; else nothing."""
+    """Return the day before and the day after a day; nothing if the text is no day."""
     try:
         date_shown = date.fromisoformat(day)
         return (date_shown - timedelta(days=1)).isoformat(), (date_shown + timedelta(days=1)).isoformat()
@@ -88,18 +89,13 @@ def _find_days_beside(day: str) -> tuple[str, str] | None:
         return None
 
 
-def _offer_undo(visit: Visit, events: Sequence[EventRecord], lines: Sequence[EventLine]) -> UndoOffer | None:
-    """Return the last change of the actor, if it has an inverse."""
-    mine = next((line for line in lines if line.actor == visit.actor), None)
-    if mine is None:
+def _offer(visit: Visit, *, redo: bool) -> UndoOffer | None:
+    """Return the change that the next undo or redo of the actor is about, if there is one."""
+    preview = _preview(visit, redo=redo)
+    if preview is None:
         return None
-    operation = find_inverse(visit, mine.id)
-    position = parse_position(mine.id)
-    if operation is None or position is None:
-        return None
-    # A write has several events: the first of them says best what was done.
-    of_write = [line for event, line in zip(events, lines, strict=True) if event.id.startswith(f"{position.rev}.")]
-    return UndoOffer(of_write[-1], position.rev, operation)
+    (line,) = describe_events(visit, visit.call("event.list", until=str(preview.headline), limit=1).events)
+    return UndoOffer(line, preview.event, preview.operation)
 
 
 class PastValue(NamedTuple):
@@ -134,12 +130,18 @@ def read_event(visit: Visit, event_id: str) -> Mapping[str, Any] | None:
     }
 
 
-def find_inverse(visit: Visit, event_id: str) -> Any:
+def find_inverse(visit: Visit, event_id: str) -> str | None:
     """Return the operation that would undo the write of an event; None if there is none or the actor may not run it."""
+    preview = _preview(visit, event=event_id)
+    return None if preview is None else preview.operation
+
+
+def _preview(visit: Visit, **which: Any) -> UndoPreview | None:
     if not visit.is_writer:
         return None
     try:
-        return visit.session.run(PREVIEW, {"project": visit.project.name, "event": event_id}).did.operation
+        previewed: UndoPreview = visit.session.run(PREVIEW, {"project": visit.project.name, **which})
+        return previewed
     except REFUSALS:
         return None  # it has no inverse, something was built on it, or another actor made it
 

@@ -34,7 +34,8 @@ EVENTS_READ = 100  # of which actors who are not members are named
 TITLES = {  # of policies whose name is no sentence
     "inherit_dependencies": "Inherited dependencies",
     "auto_resolve_parents": "Parents resolve themselves",
-    "claim_ttl_minutes": "Minutes of a claim",
+    "claim_ttl_minutes": "Minutes of an agent's claim",
+    "claim_minutes_people": "Minutes of a person's claim",
     "agents": "Role of agents",
     "publish_role": "Who publishes",
     "publish_gates": "Gates of publishing",

@@ -25,7 +25,8 @@ FILTERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {  # chips of the search:
     "ready": ("Ready", {"is_actionable": True}),
     "blocked": ("Blocked", {"is_blocked": True}),
     "open": ("Open", {"resolved": False}),
-    "resolved": ("Resolved", {"resolved": True}),
+    "resolved": ("Resolved", {"outcome": "done"}),
+    "dropped": ("Dropped", {"outcome": "dropped"}),
     "mine": ("Claimed by me", {}),
     "unclaimed": ("Not claimed", {"claimed_by": None}),
     "leaf": ("Without open children", {"is_leaf": True}),
@@ -85,6 +86,7 @@ class TaskRow(NamedTuple):
     summary: str
     properties: Mapping[str, Any]
     resolved: bool = False  # the status says more
+    outcome: str | None = None
 
 
 class TaskPage(NamedTuple):

@@ -52,6 +52,8 @@ function showSheet() {
   const lines = known.map((one) => [one.getAttribute("data-key") ?? "", describeKey(one)]);
   const others = [
     ["Ctrl K", "Go to, do, or search"],
+    ["Ctrl Z", "Undo your last change"],
+    ["Ctrl Shift Z", "Redo it"],
     ["j k", "Next and previous in a list"],
     ["← →", "Close and open a branch"],
     ["M P", "Cut a task, and paste it under another"],
@@ -69,6 +71,17 @@ function showSheet() {
   const box = /** @type {HTMLInputElement | null} */ (document.getElementById("single-keys"));
   if (box) box.checked = !localStorage.getItem(OFF); // read here: the first read takes 6 ms of the first screen
   sheet.showModal();
+}
+
+/** Listen to the keys of undo and redo; in a field they change what is typed. @param {(kind: "undo" | "redo") => unknown} takeBack */
+export function listenToUndoKeys(takeBack) {
+  document.addEventListener("keydown", (event) => {
+    const key = event.key.toLowerCase();
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || !(key === "z" || key === "y")) return;
+    if (event.repeat || event.defaultPrevented || isTyping() || document.querySelector("dialog[open]") || !document.body.dataset.project) return;
+    event.preventDefault();
+    takeBack(key === "y" || event.shiftKey ? "redo" : "undo");
+  });
 }
 
 export function listenToKeys() {

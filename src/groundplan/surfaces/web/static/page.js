@@ -5,7 +5,7 @@ import { morph } from "./morph.js";
 import { followChanges } from "./compare.js";
 import { followEvents } from "./events.js";
 import { listenToGraph } from "./graph.js";
-import { listenToKeys } from "./keys.js";
+import { listenToKeys, listenToUndoKeys } from "./keys.js";
 import { listenToDrags } from "./moves.js";
 import { listenToPanels } from "./panels.js";
 import { listenToPatterns } from "./patterns.js";
@@ -129,19 +129,36 @@ async function load(address, { push = true, replace = false, keepTyped = false }
   (named ?? document.querySelector("main .selected"))?.scrollIntoView({ block: "nearest" });
 }
 
-/** Add a button to a message that undoes my last change, if that came after a revision and can be undone.
- * @param {HTMLElement} toast @param {number} rev */
-async function offerUndo(toast, rev) {
+/** The forms with which the history offers to undo and to redo my changes, and the revisions that they are about. */
+async function findOffers() {
   const { name, actor } = document.body.dataset;
   const response = await fetch(`/p/${encodeURIComponent(name ?? "")}/history?${new URLSearchParams({ actor: actor ?? "", latest: "1" })}`);
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
-  const offer = /** @type {HTMLElement | null} */ (page.getElementById("undo-offer"));
-  const form = offer?.querySelector("form");
-  if (!offer || !form || Number(offer.dataset.rev) <= rev || !toast.isConnected) return;
-  form.setAttribute("action", location.href);
-  form.removeAttribute("id"); // the history has one with the same
-  toast.append(document.importNode(form, true));
+  return ["undo", "redo"].flatMap((kind) => {
+    const offer = page.getElementById(`${kind}-offer`);
+    const form = offer?.querySelector("form");
+    if (!offer || !form) return [];
+    form.setAttribute("action", location.href);
+    form.removeAttribute("id"); // the history has one with the same
+    return [{ kind, rev: Number(offer.dataset.rev), form: document.importNode(form, true) }];
+  });
+}
+
+/** Add a button to a message that takes back what I just did. @param {HTMLElement} toast @param {number} rev before it */
+async function offerUndo(toast, rev) {
+  const offer = (await findOffers()).find((one) => one.rev > rev);
+  if (!offer || !toast.isConnected) return;
+  toast.append(offer.form);
   hideSoon(toast, 10_000);
+}
+
+let takingBack = Promise.resolve(); // one after the other: each is about the change before the last
+
+/** Undo my last change, or redo it. @param {"undo" | "redo"} kind */
+async function takeBack(kind) {
+  const offer = (await findOffers()).find((one) => one.kind === kind);
+  if (offer) return send(offer.form);
+  showToast(kind === "undo" ? "Your last change cannot be undone." : "There is nothing to redo.");
 }
 
 /** Close the part of a form that did its work, so that the result is seen. @param {Element | null} part */
@@ -203,6 +220,9 @@ addEventListener("popstate", () => void visit(location.href, { push: false }));
 
 listenToPanels();
 listenToKeys();
+listenToUndoKeys((kind) => {
+  takingBack = takingBack.then(() => takeBack(kind)).catch(() => showToast("The server does not answer. Try again."));
+});
 listenToDrags();
 listenToPatterns();
 listenToTreemap((address) => visit(address));

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from groundplan.purpose.metadata_structure import find_structure
+from msgspec import json
+
+from groundplan.purpose.metadata_structure import find_structure, format_names, remove_structure
 from groundplan.purpose.model import LEVELS, NodeType
 from groundplan.surfaces.web.areas.plan.plan_visit import PlanVisit
 from groundplan.surfaces.web.areas.plan.theory import TheoryItems
@@ -19,7 +21,6 @@ PLAN_WORK = "work.plan"
 FIX_OPERATIONS = frozenset({EDIT, RECORD, PLAN_WORK})  # the operations of the forms that fix a finding
 OP = "operations.0"
 CHOICES_MAX = 60  # a longer list is searched in the picture instead
-_PLAIN_NAME = re.compile("[A-Za-z_]+")  # of an argument in a form
 RISKS = (("", "not said"), ("HIGH", "high"), ("MEDIUM", "medium"), ("LOW", "low"))
 
 
@@ -66,8 +67,8 @@ def _edit(op: str, fixed: Mapping[str, str], fields: Sequence[FixField], button:
     return FixForm(EDIT, named, [field._replace(name=f"{OP}.{field.name}") for field in fields], button)
 
 
-def _update(*fields: FixField, button: str = "Save", only_missing: bool = False, **fixed: str) -> Builder:
-    """Return a builder of a form that changes an item. The form sends `fixed` and asks for the fields."""
+def _update(*fields: FixField, button: str = "Save", only_missing: bool = False) -> Builder:
+    """Return a builder of a form that changes fields of an item."""
 
     def build(theory: TheoryItems, ref: str) -> FixForm | None:
         kind, subject = theory.name_subject(ref)
@@ -77,7 +78,7 @@ def _update(*fields: FixField, button: str = "Save", only_missing: bool = False,
             for field in fields
             if not only_missing or not (stored[field.name] or "").strip()
         ]
-        form = _edit(f"update_{kind}", subject | fixed, shown, button) if kind and (shown or fixed) else None
+        form = _edit(f"update_{kind}", subject, shown, button) if kind and shown else None
         return form and form._replace(fixed={**form.fixed, COMPARE: OP})
 
     return build
@@ -137,13 +138,26 @@ def _decide(theory: TheoryItems, ref: str) -> FixForm | None:
 
 
 def _remove_structure(theory: TheoryItems, ref: str) -> FixForm | None:
-    """Return a form that removes names of the metadata that are structure; none if one of them is inside of another."""
+    """Return a form that removes the names of the metadata that are structure, and nothing that was written since."""
     metadata = theory.nodes[ref].metadata or {} if ref in theory.nodes else {}
     names = [*chain(*find_structure(metadata))]
-    if not names or not all(name in metadata and _PLAIN_NAME.fullmatch(name) for name in names):
+    if not names:
         return None
-    removed = {f"metadata.{name}|null": "" for name in names}
-    return _edit("update_node", {"node": ref, **removed}, [], f"Remove {', '.join(names)}")
+    kept = remove_structure(metadata)
+    was = {name: value for name, value in metadata.items() if kept.get(name) != value}
+    written = {"metadata": {name: kept.get(name) for name in was}, "was.metadata": was}
+    fixed = {f"{name}|json": json.encode(value).decode() for name, value in written.items()}
+    return _edit("update_node", {"node": ref, **fixed}, [], f"Remove {format_names(names)}")
+
+
+def _verify_baseline(theory: TheoryItems, ref: str) -> FixForm | None:
+    """Return a form that says that a baseline is verified, unless somebody changes it meanwhile."""
+    kind, subject = theory.name_subject(ref)
+    if kind != "indicator":
+        return None
+    seen = json.encode(getattr(theory.find(ref), "baseline", None)).decode()
+    fixed = {"baseline_verified": "true", "baseline|json": seen, "was.baseline|json": seen}
+    return _edit("update_indicator", subject | fixed, [], "The baseline is verified")
 
 
 def _plan_task(theory: TheoryItems, ref: str) -> FixForm | None:
@@ -187,7 +201,7 @@ _FIXES: Mapping[str, Builder] = {
     "GB_INDICATORS": _measure,
     "GB_PLAN": _plan_measuring,
     "GB_TARGET": _update(FixField("target", "Target", "number")),
-    "GB_VERIFIED": _update(button="The baseline is verified", baseline_verified="true"),
+    "GB_VERIFIED": _verify_baseline,
     "GB_WORK": _plan_task,
     # Figures of the health of the plan.
     "toc_completeness": _build_first(_complete, _measure),
