@@ -73,6 +73,7 @@ TYPESCRIPT = [
     ),
     ("const rows = await knex('§nodes').where({ tenant_id: t }).select('id');", ("APPROVED", None)),
     ("await knex('§edges').where('id', id).del();", ("LOOK", "draft_not_checked")),
+    ("await knex('§nodes').where({ id }).update({ tenant_id: t, status: 'DRAFT' });", ("LOOK", "draft_not_checked")),
     (
         "knex.schema.createTable('§nodes', (t) => {\n  t.uuid('id');\n"
         "  t.uuid('up').references('id').inTable('§nodes');\n});",
@@ -162,6 +163,12 @@ SQL = [
         ("APPROVED", None),
     ),
     ("UPDATE §versions SET status = :status WHERE id = :id AND tenant_id = :t;", ("LOOK", "draft_not_checked")),
+    ("UPDATE §versions SET (label, status) = ('x', 'DRAFT') WHERE status = 'DRAFT';", ("BLOCKED", "published_edited")),
+    (
+        "UPDATE §nodes SET metadata = jsonb_build_object('children', :c) WHERE tenant_id = 1 AND status = 'DRAFT';",
+        ("LOOK", "json_tree"),
+    ),
+    ("CREATE TABLE §nodes (tenant_id uuid, ancestor_ids uuid[]);", ("LOOK", "parent_id")),
     ("UPDATE §requests SET answer = 'yes' WHERE tenant_id = :t AND id = :id;", ("APPROVED", None)),
     ("INSERT INTO §assumptions (node_id, assumption_text, tenant_id) VALUES (1, 'x', 2);", ("APPROVED", None)),
     ("INSERT INTO §nodes VALUES (1, 'x', 2);", ("LOOK", "not_understood")),
@@ -185,7 +192,7 @@ def test_the_verdict_on_code_and_the_rule_that_decides(
     assert rule is None or rule in {one.rule for one in findings if one.verdict == verdict}
 
 
-DOCUMENT = Path(__file__).with_name("toc_graph_engine.md")
+DOCUMENT = Path(__file__).with_name("toc_graph_engine.txt")
 BLOCK = re.compile(r"^ *```(sql|typescript)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 
 

@@ -10,6 +10,7 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import zip_longest
 from typing import Literal
 
 from sqlglot import exp, parse
@@ -46,10 +47,11 @@ _Scope = (exp.Select, exp.Update, exp.Delete, exp.Insert, exp.Merge)
 
 _TENANT = re.compile(r"(?:gp_)?tenant_?(?:id)?", re.IGNORECASE)
 _OF_STATE = re.compile(r"status|draft|publish", re.IGNORECASE)
+_KIN = re.compile(r"parent|ancest|child|descend|superior")
 _OR_ANOTHER = re.compile(r"\b(UPDATE)\s+OR\s+\w+", re.IGNORECASE)
 _NEGATIONS = (exp.Not, exp.NEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 _UNDERSTOOD = (exp.Query, exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.TruncateTable, exp.Comment)
-_HIDES_COLUMNS = (exp.LikeProperty, exp.InheritsProperty, exp.Into)
+_HIDDEN = (exp.Command, exp.LikeProperty, exp.InheritsProperty, exp.Into)
 
 
 def judge_statement(text: str, *, is_whole: bool) -> list[Match] | None:
@@ -68,7 +70,7 @@ def _parse(text: str) -> exp.Expr | None:
     for dialect in DIALECTS:
         with suppress(Exception):  # whatever the parser stumbles over, it has not understood the text
             trees = [tree for tree in parse(text, dialect=dialect) if tree is not None]
-            return None if len(trees) != 1 or trees[0].find(exp.Command) else trees[0]
+            return trees[0] if len(trees) == 1 and not isinstance(trees[0], exp.Command) else None
     return None
 
 
@@ -99,8 +101,8 @@ class _Judge:
 
     def _is_understood(self) -> bool:
         tree = self.tree
-        if tree.find(*_HIDES_COLUMNS) or any(
-            isinstance(node, exp.Identifier) and _is_hole(node) for node in self.nodes
+        if any(
+            isinstance(node, _HIDDEN) or (isinstance(node, exp.Identifier) and _is_hole(node)) for node in self.nodes
         ):
             return False
         if isinstance(tree, exp.Create):
@@ -162,7 +164,11 @@ class _Judge:
         for node in self.nodes:
             if not isinstance(node, exp.Literal) or not node.is_string:
                 continue
-            if PARENT.search(node.name):
+            if isinstance(node.parent, exp.Func) and fold_name(node.name) in TREE_NAMES | PATH_NAMES:
+                yield look(
+                    self._locate(node), "json_tree", f"'{node.name}' may hold structure of the theory", USE_EDGES
+                )
+            elif PARENT.search(node.name):
                 yield block(self._locate(node), "parent_id", f"'{node.name}' names the parent of a node", USE_EDGES)
             elif TOC_NAME.search(node.name):
                 yield look(self._locate(node), "not_understood", f"'{node.name}' may be used as a table", READ_IT)
@@ -206,7 +212,7 @@ class _Judge:
                 at, "json_tree", f"{full} can hold a tree", f"Keep no structure of the theory in it. {USE_EDGES}"
             )
         elif self.target == NODES and name not in KNOWN_IDS and not PARENT.fullmatch(name):
-            is_id = name.endswith("_id") or type_ in ("uuid", "int", "bigint", "smallint")
+            is_id = name.endswith("_id") or type_ in ("uuid", "int", "bigint", "smallint") or _KIN.search(name)
             if is_id and column.find(exp.Reference) is None:
                 yield look(at, "parent_id", f"{full} may be the parent of a node", USE_EDGES)
 
@@ -357,8 +363,12 @@ def _drops_column(action: exp.Expr) -> bool:
 def _list_assigned(change: exp.Expr) -> dict[str, exp.Expr]:
     """Return the values that a change sets, by column."""
     holders = change.find_all(exp.Update) if isinstance(change, exp.Merge) else [change.args.get("conflict") or change]
-    sets = (one for holder in holders for one in holder.expressions if isinstance(one, exp.EQ))
-    return {_get_name(one.this): one.expression for one in sets}
+    sets = [one for holder in holders for one in holder.expressions if isinstance(one, exp.EQ)]
+    lists = [one for one in sets if isinstance(one.this, exp.Tuple)]
+    pairs = (
+        (name, value) for one in lists for name, value in zip_longest(one.this.expressions, one.expression.expressions)
+    )
+    return {_get_name(name): value or name for name, value in (*pairs, *((one.this, one.expression) for one in sets))}
 
 
 def _list_conditions(query: exp.Expr) -> list[exp.Expr]:
