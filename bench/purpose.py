@@ -62,7 +62,7 @@ TODAY = "2026-11-15"
 
 OPEN_MS_MAX, EDIT_MS_MAX, PUBLISH_MS_MAX, COMPARE_MS_MAX = 30.0, 15.0, 150.0, 50.0
 OPEN_TOKENS_MAX = 2_500
-LISTING_TOKENS_MAX = 1_750
+LISTING_TOKENS_MAX = 1_800
 
 # The queries for the content of a version, and those for versions and observations.
 CONTENT = (

@@ -661,10 +661,15 @@ PURPOSE: Mapping[str, str] = {
             "limit": "analysis",
             "as_of": "gates, health and analysis",
             "detail": "compliance",
+            "code": "compliance",
         }.items()
         if operation not in uses.replace("gates", "check")
     },
     "profile": "How strict the gates are. Default: the profile of the version.",
+    "purpose.compliance/code": "Files to check in place of an operation: SQL, migrations and source code that name "
+    "`toc_*` tables.",
+    "code[].path": "The path of the file; its suffix tells the language.",
+    "code[].text": "Its text.",
     "purpose.compliance/detail": "`short`: the decision, its reasons and the items that fail. `full`, the default: the "
     "whole checklist, as data and as Markdown.",
     "operation": 'The proposed operation as an edit has it, such as `{"op": "remove_node", "node": "OP1"}`, or the op '

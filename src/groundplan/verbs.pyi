@@ -850,9 +850,10 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
         detail: Literal["short", "full"] | None = None,
+        code: Sequence[CodeText] | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.gates.gates.GateResult | groundplan.purpose.health.Health | groundplan.purpose.analysis.Analysis | groundplan.purpose.compliance.checklist.Compliance:
-        """Check a version: gate A or B, health, analysis, or compliance of a proposed operation."""
+    ) -> groundplan.purpose.gates.gates.GateResult | groundplan.purpose.health.Health | groundplan.purpose.analysis.Analysis | groundplan.purpose.compliance.checklist.Compliance | groundplan.purpose.compliance.checklist.CodeVerdict:
+        """Check a version: gate A or B, health, analysis, or compliance of a proposed operation or of code."""
 
     def health(
         self,
@@ -867,6 +868,7 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
         detail: Literal["short", "full"] | None = None,
+        code: Sequence[CodeText] | None = None,
         lean: bool | None = None,
     ) -> groundplan.purpose.health.Health:
         """Return the health of a version: metrics, bands, and how each goal is reached."""
@@ -884,6 +886,7 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
         detail: Literal["short", "full"] | None = None,
+        code: Sequence[CodeText] | None = None,
         lean: bool | None = None,
     ) -> groundplan.purpose.analysis.Analysis:
         """Analyse the structure of a version: pathways to goals, orphans, weak links, assumption impacts."""
@@ -901,9 +904,10 @@ class PurposeVerbs:
         limit: int | None = None,
         as_of: str | None = None,
         detail: Literal["short", "full"] | None = None,
+        code: Sequence[CodeText] | None = None,
         lean: bool | None = None,
-    ) -> groundplan.purpose.compliance.checklist.Compliance:
-        """Return the compliance checklist for a proposed operation: APPROVED or BLOCKED, and why."""
+    ) -> groundplan.purpose.compliance.checklist.Compliance | groundplan.purpose.compliance.checklist.CodeVerdict:
+        """Return the compliance checklist for a proposed operation, or the verdict on code, and why."""
 
     def record(
         self,
@@ -1608,6 +1612,10 @@ class AtomCheck(TypedDict):
     freshness: Literal["fresh", "changed", "orphaned", "unanchored"]
     commit: NotRequired[str | None]
     files: NotRequired[builtins.list[str]]
+
+class CodeText(TypedDict):
+    path: str
+    text: str
 
 class ConstraintWrite(TypedDict):
     id: NotRequired[str | None]

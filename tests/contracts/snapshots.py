@@ -27,7 +27,7 @@ TOKEN_BARS: dict[str, tuple[Collection[Group], int]] = {
     "work": ({Group.WORK}, 2_200),
     "knowledge": ({Group.KNOWLEDGE}, 900),
     "context": ({Group.CONTEXT}, 1_600),
-    "purpose": ({Group.PURPOSE}, 1_750),
+    "purpose": ({Group.PURPOSE}, 1_800),
     "containers": ({Group.CONTAINERS}, 3_000),
     "work,knowledge,briefing": ({Group.WORK, Group.KNOWLEDGE, Group.BRIEFING}, 4_200),
     "all": (frozenset(Group), 11_500),

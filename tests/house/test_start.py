@@ -11,7 +11,7 @@ import pytest
 from tests.engines import SqliteEngine
 
 OF_SERVER = {"anyio", "cryptography", "httpx", "jinja2", "jwt", "mcp", "starlette", "uvicorn"}
-OPTIONAL = OF_SERVER | {"openpyxl", "psycopg", "resvg_py"}
+OPTIONAL = OF_SERVER | {"openpyxl", "psycopg", "resvg_py", "sqlglot"}
 SLOW = {"asyncio", "click", "email", "http", "pydantic", "unittest", "yaml"}
 
 # A client of MCP waits for every server that it starts.

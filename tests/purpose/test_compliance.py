@@ -22,6 +22,7 @@ from groundplan.kernel.input_gate.request import parse_request
 from groundplan.kernel.store.migrations import Dialect
 from groundplan.kernel.store.queries import Query
 from groundplan.kernel.store.transaction import Transaction
+from groundplan.purpose import check
 from groundplan.purpose.compliance import live_schema
 from groundplan.purpose.compliance.checklist import ChecklistSection, Compliance
 from groundplan.purpose.editing import draft
@@ -910,3 +911,24 @@ def test_every_statement_of_the_checklist_runs_as_it_is_printed_and_changes_only
         atlas.call("edit", operations=[{"op": "add_edge", "source": "OP2", "target": "OC2"}])
         atlas.call("publish")
         assert set(atlas.run_printed(printed[-1], values)) == {0}
+
+
+def test_code_is_judged_on_its_own(atlas: AtlasProposals) -> None:
+    file = {"path": "a.sql", "text": "SELECT id FROM toc_nodes WHERE tenant_id = 1;"}
+
+    verdict = atlas.call("compliance", gate="compliance", code=[file])
+
+    assert (verdict.status, verdict.findings) == ("APPROVED", [])
+    for other in ({"operation": {"kind": "publish"}, "code": [file]}, {"code": [{"path": "a.sql"}]}):
+        with pytest.raises(Invalid):
+            atlas.call("compliance", gate="compliance", **other)
+    with pytest.raises(Invalid):
+        atlas.call("check", gate="A", code=[file])
+
+
+def test_more_findings_in_code_than_an_answer_shows_are_counted(atlas: AtlasProposals) -> None:
+    file = {"path": "a.sql", "text": "SELECT id FROM toc_nodes;\n" * (check.FINDINGS_MAX + 2)}
+
+    verdict = atlas.call("compliance", gate="compliance", code=[file])
+
+    assert (len(verdict.findings), verdict.left_out) == (check.FINDINGS_MAX, {"findings": 2})

@@ -244,6 +244,14 @@ def test_a_purpose_is_drawn_checked_published_watched_and_revised(people: tuple[
     assert blocked["reasons"]
     allowed = {"kind": "create_edge", "source": "AC1", "target": "OC1"}
     assert ben.answer("toc_check", gate="compliance", operation=allowed, **ATLAS)["status"] == "APPROVED"
+    read = {"path": "read.sql", "text": "SELECT id\nFROM toc_nodes;"}
+    dropped = {"path": "b.sql", "text": " ".join(("DROP TRIGGER", "frozen ON toc_nodes;"))}
+    judged = cleo.answer("toc_check", gate="compliance", code=[read, dropped], **ATLAS)
+    assert judged["status"] == "BLOCKED"
+    assert [(one["path"], one["line"], one["verdict"], one["rule"]) for one in judged["findings"]] == [
+        ("b.sql", 1, "BLOCKED", "published_edited"),
+        ("read.sql", 1, "LOOK", "no_tenant"),
+    ]
 
     # Only an owner discards a draft. Its number is used again, its keys are not.
     assert error_of(ben, "toc_version", operation="discard")[0] == "forbidden"

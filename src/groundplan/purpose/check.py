@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
 
 from groundplan.kernel.access import Permission
 from groundplan.kernel.errors import NextStep, NotFound
-from groundplan.kernel.input_gate.text_limits import Name
+from groundplan.kernel.input_gate.text_limits import MaxBytes, Name
 from groundplan.kernel.input_gate.types import missing_argument
 from groundplan.kernel.operations.registry import Effect, Group, Operation, Route, Tool, declare
 from groundplan.kernel.operations.schema import CollapsedInSchema
 from groundplan.kernel.store.transaction import Transaction
 from groundplan.kernel.wording import invalid_argument
 from groundplan.purpose.analysis import Analysis, add_marks, analyse
-from groundplan.purpose.compliance.checklist import Compliance, ProposedOperation
+from groundplan.purpose.compliance.checklist import CodeVerdict, Compliance, ProposedOperation
 from groundplan.purpose.content import read_verified_content
 from groundplan.purpose.dates import parse_moment
 from groundplan.purpose.gates.gates import GateResult
@@ -39,7 +39,18 @@ _CHECKS_BY_ARGUMENT = {
     "profile": _GATES,
     "as_of": (*_GATES, "health", "analysis"),
     "detail": ("compliance",),
+    "code": ("compliance",),
 }
+CODE_FILES_MAX = 20
+CODE_BYTES_MAX = 65_536
+FINDINGS_MAX = 200
+
+
+class CodeText(Struct, forbid_unknown_fields=True):
+    """The text of a file, and its path, whose suffix tells the language."""
+
+    path: Annotated[str, MaxBytes(1_024)]
+    text: Annotated[str, MaxBytes(CODE_BYTES_MAX)]
 
 
 class CheckPurpose(Struct, forbid_unknown_fields=True):
@@ -55,6 +66,7 @@ class CheckPurpose(Struct, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=PATHWAYS_MAX)] | None = None
     as_of: str | None = None
     detail: Literal["short", "full"] | None = None
+    code: Annotated[list[CodeText], Meta(max_length=CODE_FILES_MAX)] | None = None
     lean: bool | None = None
 
 
@@ -117,11 +129,11 @@ def analysis(tx: Transaction, request: CheckPurpose) -> Analysis:
     return answer
 
 
-def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
-    """Return the compliance checklist for a proposed operation.
+def compliance(tx: Transaction, request: CheckPurpose) -> Compliance | CodeVerdict:
+    """Return the compliance checklist for a proposed operation, or the verdict on code.
 
     Raises:
-        Invalid: no operation is given, or an argument does not belong to this check.
+        Invalid: neither an operation nor code is given, or both, or an argument does not belong to this check.
     """
     from groundplan.purpose.compliance.checks import (  # 18 ms of a start, which no other check needs
         build_checklist,
@@ -129,6 +141,10 @@ def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
     )
 
     _refuse_unused_arguments(request, "compliance")
+    if request.code is not None:
+        if request.operation is not None:
+            raise invalid_argument(("code",), "is checked on its own; omit operation, or ask twice")
+        return _judge_code(request.code)
     if request.operation is None:
         wanted = 'the proposed operation, such as {"kind": "publish"}'
         compliance = NextStep("purpose.compliance", "checks one", {"project": tx.project.name}, ("operation",))
@@ -143,6 +159,15 @@ def compliance(tx: Transaction, request: CheckPurpose) -> Compliance:
         proposal = msgspec.structs.replace(proposal, version=request.version)
     checklist = build_checklist(tx, proposal)
     return shorten(checklist) if request.detail == "short" else checklist
+
+
+def _judge_code(files: list[CodeText]) -> CodeVerdict:
+    from groundplan.purpose.compliance.code_check import check_code, decide  # patterns that no other check needs
+
+    findings = [finding for file in files for finding in check_code(file.path, file.text)]
+    findings.sort(key=lambda finding: finding.verdict)
+    more = len(findings) - FINDINGS_MAX
+    return CodeVerdict(decide(findings), findings[:FINDINGS_MAX], {"findings": more} if more > 0 else UNSET)
 
 
 def _parse_as_of(request: CheckPurpose) -> str | None:
@@ -172,7 +197,7 @@ HEALTH = declare(
         "GET",
         "/projects/{project}/purpose/health",
         fixed={"gate": "health"},
-        without=("profile", "operation", "node", "assumption", "limit", "detail"),
+        without=("profile", "operation", "node", "assumption", "limit", "detail", "code"),
     ),
 )
 
@@ -186,14 +211,14 @@ ANALYSIS = declare(
         "GET",
         "/projects/{project}/purpose/analysis",
         fixed={"gate": "analysis"},
-        without=("profile", "operation", "detail"),
+        without=("profile", "operation", "detail", "code"),
     ),
 )
 
 COMPLIANCE = declare(
     compliance,
     name="purpose.compliance",
-    summary="Return the compliance checklist for a proposed operation: APPROVED or BLOCKED, and why.",
+    summary="Return the compliance checklist for a proposed operation, or the verdict on code, and why.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     http=Route(
@@ -213,7 +238,7 @@ _VARIANTS: dict[str, Operation[CheckPurpose, Any]] = {
 OPERATION = declare(
     check,
     name="purpose.check",
-    summary="Check a version: gate A or B, health, analysis, or compliance of a proposed operation.",
+    summary="Check a version: gate A or B, health, analysis, or compliance of a proposed operation or of code.",
     permission=Permission.PURPOSE_READ,
     effect=Effect.READ,
     variants=(HEALTH, ANALYSIS, COMPLIANCE),
@@ -223,6 +248,6 @@ OPERATION = declare(
         "GET",
         "/projects/{project}/purpose/check",
         summary="Check a version: gate A or B.",
-        without=("operation", "node", "assumption", "limit", "detail"),
+        without=("operation", "node", "assumption", "limit", "detail", "code"),
     ),
 )

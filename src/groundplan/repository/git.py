@@ -33,6 +33,7 @@ ANSWER_LIMIT_S = 0.05  # how long an answer waits for git
 LATER_COMMITS_MAX = 1_000
 FOLDERS_MAX = 100  # given to git by name; of more, the whole tree is listed
 SUBMODULE_MODE = b"160000"  # the mode of a submodule, which is a commit of another repository
+FILE_MODES = (b"100644", b"100755")
 NON_FILE_MODES = (b"000000", SUBMODULE_MODE)
 
 # A hook runs with variables that select a repository and its objects. Here only the folder selects it.
@@ -160,6 +161,22 @@ class Repository:
         """Return the message of a commit."""
         raw = self._run("cat-file", "commit", commit.id)
         return raw.partition(b"\n\n")[2].decode("utf-8", "replace")
+
+    def read_changed_files(self, commit: Commit, suffixes: Collection[str]) -> list[tuple[str, bytes]]:
+        """Return the files with one of the suffixes that a commit added or changed; of a merge there are none."""
+        fields = iter(self._run(*_TREE_DIFF, "--root", "--no-commit-id", stdin=f"{commit.id}\n".encode()).split(b"\0"))
+        changed = [(about.split(), _decode_text(next(fields))) for about in fields if about]
+        files = {path: about[3] for about, path in changed if about[1] in FILE_MODES and Path(path).suffix in suffixes}
+        output = (
+            self._run("cat-file", "--batch", stdin=b"".join(id_ + b"\n" for id_ in files.values())) if files else b""
+        )
+        read = []
+        for path in files:
+            header, _, output = output.partition(b"\n")
+            size = int(header.rpartition(b" ")[2])
+            read.append((escape_name(path), output[:size]))
+            output = output[size + 1 :]
+        return read
 
     def list_files(self, commit: Commit) -> list[str]:
         """Return the paths of all files of a commit, without those in submodules."""

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from groundplan.purpose.compliance.code_units import Language
-from tests.purpose.compliance.test_code_scan import blocked, scan
+from groundplan.purpose.compliance.code_check import Language
+from tests.purpose.compliance.test_code_check import blocked, scan
 
 REACHES_PUBLISHED = [
     "status = 'PUBLISHED' AND tenant_id = :t",
@@ -43,8 +43,8 @@ SETS = "SET label = 'x', profile = 'light', content_hash = NULL, published_at = 
 @pytest.mark.parametrize("table", ["versions", "nodes", "edges", "assumptions", "edge_assumptions", "indicators"])
 @pytest.mark.parametrize("condition", REACHES_PUBLISHED)
 def test_a_condition_that_names_published_versions_or_negates_drafts_is_blocked(table: str, condition: str) -> None:
-    assert blocked(f"UPDATE §{table} v {SETS}\nWHERE {condition};") == [(1, 2, "published_edited")]
-    assert blocked(f"update §{table} as v\n{SETS.lower()} where {condition.lower()}") == [(1, 2, "published_edited")]
+    assert blocked(f"UPDATE §{table} v {SETS}\nWHERE {condition};") == [(1, "published_edited")]
+    assert blocked(f"update §{table} as v\n{SETS.lower()} where {condition.lower()}") == [(1, "published_edited")]
 
 
 ONLY_DRAFTS = [
@@ -81,7 +81,6 @@ def test_a_plain_condition_is_read_at_the_end_of_a_string(language: Language, qu
 
 
 NOT_PLAIN = [
-    "id = :id",
     "title = 'DRAFT'",
     "status = :draft",
     "status = 'DRAFT' OR true",
@@ -102,12 +101,38 @@ NOT_PLAIN = [
 
 
 @pytest.mark.parametrize("condition", NOT_PLAIN)
-def test_any_other_condition_is_a_warning_and_publishes_nothing(condition: str) -> None:
-    (found,) = scan(f"UPDATE §nodes SET title = 'x' WHERE tenant_id = :t AND {condition};")
-    assert (found.severity, found.rule) == ("warn", "draft_not_checked")
+def test_any_other_condition_on_the_state_is_looked_at_and_publishes_nothing(condition: str) -> None:
+    found = scan(f"UPDATE §nodes SET title = 'x' WHERE tenant_id = :t AND {condition};")
+    assert ("LOOK", "draft_not_checked") in {(one.verdict, one.rule) for one in found}
+    assert not any(one.verdict == "BLOCKED" for one in found)
     assert blocked(f"UPDATE §versions SET status = 'PUBLISHED', published_at = :p WHERE {condition};") == [
-        (1, 3, "publish_unchecked")
+        (1, "publish_unchecked")
     ]
+
+
+SAYS_NOTHING = [
+    *("id = :id", "id = :id OR key = 'x'"),
+    "toc_version_id IN (SELECT id FROM §versions WHERE project_id = :p)",
+]
+
+
+@pytest.mark.parametrize("table", ["versions", "nodes", "edges", "assumptions", "edge_assumptions", "indicators"])
+@pytest.mark.parametrize("condition", SAYS_NOTHING)
+def test_a_change_that_says_nothing_of_the_state_of_the_version_is_blocked(table: str, condition: str) -> None:
+    for change in (f"UPDATE §{table} SET label = 'x'", f"DELETE FROM §{table}"):
+        assert blocked(f"{change} WHERE tenant_id = :t AND ({condition});") == [(1, "draft_not_checked")]
+
+
+def test_a_condition_on_drafts_that_reaches_other_versions_is_not_plain() -> None:
+    for condition in (
+        "project_id IN (SELECT project_id FROM §versions WHERE status = 'DRAFT')",
+        "EXISTS (SELECT 1 FROM §versions v WHERE v.project_id = §nodes.project_id AND v.status = 'DRAFT')",
+        "toc_version_id IN (SELECT v.id FROM §versions v JOIN d ON d.id = v.id WHERE d.status = 'DRAFT')",
+    ):
+        found = scan(f"UPDATE §nodes SET title = 'x' WHERE tenant_id = :t AND {condition};")
+        assert [(one.verdict, one.rule) for one in found] == [("LOOK", "draft_not_checked")]
+    found = scan("UPDATE §nodes SET title = 'x' FROM §versions v WHERE §nodes.tenant_id = :t AND v.status = 'DRAFT';")
+    assert [(one.verdict, one.rule) for one in found] == [("LOOK", "draft_not_checked")]
 
 
 def test_a_condition_of_another_query_or_change_does_not_count() -> None:
@@ -116,28 +141,28 @@ def test_a_condition_of_another_query_or_change_does_not_count() -> None:
         "UPDATE §nodes SET tenant_id = (SELECT 1 FROM §versions WHERE status = 'DRAFT');",
         "INSERT INTO §nodes (tenant_id) SELECT 1 FROM x WHERE status = 'DRAFT' ON CONFLICT DO UPDATE SET a = 1;",
     ):
-        assert [(one.severity, one.rule) for one in scan(text)] == [("warn", "draft_not_checked")]
+        assert ("LOOK", "draft_not_checked") in {(one.verdict, one.rule) for one in scan(text)}
+        assert blocked(text) == []
 
 
 @pytest.mark.parametrize("condition", ["id = :id", "status <> 'DRAFT'", "status = 'PUBLISHED'", "label = 'x'"])
 def test_a_version_may_be_published_only_if_it_is_a_draft(condition: str) -> None:
     assert blocked(f"UPDATE §versions SET status = 'PUBLISHED', label = 'DRAFT' WHERE {condition};") == [
-        (1, 3, "publish_unchecked")
+        (1, "publish_unchecked")
     ]
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        *("UPDATE §versions SET label = 'x'", "DELETE FROM §versions", "TRUNCATE §versions"),
-        *("REPLACE INTO §versions (id) VALUES (1)", "INSERT OR REPLACE INTO §versions (id) VALUES (1)"),
-    ],
+    "change", ["REPLACE INTO §versions (id) VALUES (1)", "INSERT OR REPLACE INTO §versions (id) VALUES (1)"]
 )
-def test_a_change_of_versions_that_does_not_say_which_is_a_warning(change: str) -> None:
-    found = scan(f"{change} -- tenant_id")
-
-    assert ("warn", 2, "draft_not_checked") in {(one.severity, one.section, one.rule) for one in found}
+def test_an_upsert_of_versions_that_does_not_say_which_is_looked_at(change: str) -> None:
+    assert ("LOOK", "draft_not_checked") in {(one.verdict, one.rule) for one in scan(change)}
     assert not blocked(change)
+
+
+@pytest.mark.parametrize("change", ["UPDATE §versions SET label = 'x'", "DELETE FROM §versions", "TRUNCATE §versions"])
+def test_a_change_of_all_versions_is_blocked(change: str) -> None:
+    assert blocked(f"{change};") == [(1, "draft_not_checked")]
 
 
 @pytest.mark.parametrize(
@@ -151,4 +176,4 @@ def test_a_change_of_versions_that_does_not_say_which_is_a_warning(change: str) 
     ],
 )
 def test_a_published_version_is_not_reached_by_a_detour(text: str) -> None:
-    assert blocked(text) == [(1, 2, "published_edited")]
+    assert blocked(text) == [(1, "published_edited")]

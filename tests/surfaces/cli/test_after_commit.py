@@ -71,6 +71,23 @@ def test_a_commit_that_names_nothing_is_answered_with_silence(run: Run, copy: Wo
     assert run("after-commit") == (0, "", "")
 
 
+def test_code_of_the_commit_that_breaks_a_rule_is_reported_and_other_code_is_not(run: Run, copy: WorkingCopy) -> None:
+    parent = "parent_id"
+    copy.commit({"old.sql": f"ALTER TABLE toc_nodes ADD {parent} int;\n"})
+    changed = "SELECT id FROM toc_nodes;\nDROP TRIGGER frozen" + " ON toc_nodes;\n"
+    copy.commit({"db/1.sql": changed, "a.py": "rows = 1\n", "notes.txt": f"toc_nodes {parent}"})
+
+    ended = run("after-commit")
+    findings = run("after-commit", "--json").answer["code"]
+
+    assert ended.code == 0
+    assert "groundplan: db/1.sql:2: BLOCKED: Build Rule 3: " in ended.out
+    assert [(one["path"], one["line"], one["verdict"], one["rule"]) for one in findings] == [
+        ("db/1.sql", 2, "BLOCKED", "published_edited"),
+        ("db/1.sql", 1, "LOOK", "no_tenant"),
+    ]
+
+
 def test_without_a_commit_it_says_so(run: Run, copy: WorkingCopy) -> None:
     assert run("after-commit", "--json").error == (2, "no_commit")
 

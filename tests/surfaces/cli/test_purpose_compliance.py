@@ -22,17 +22,16 @@ def write(path: str, text: str = FORBIDDEN) -> str:
     return path
 
 
-def test_a_forbidden_pattern_ends_with_status_6_and_names_file_line_and_section(run: Run) -> None:
+def test_a_forbidden_pattern_ends_with_status_6_and_names_file_line_and_rule(run: Run) -> None:
     write("db/001.sql")
 
     ended = run("purpose", "compliance", "--code", "db")
 
     assert ended.code == 6
-    first, action, *_, last = ended.out.splitlines()
-    assert first.startswith("db/001.sql:3: block: ")
-    assert first.endswith("(section 1, Graph Model Verification)")
-    assert action.startswith("  Connect nodes by rows of toc_edges")
-    assert last == "BLOCKED: 1 blocked, 0 warnings in 1 file."
+    first, *_, last = ended.out.splitlines()
+    assert first.startswith("db/001.sql:3: BLOCKED: Build Rule 2: ")
+    assert "Connect nodes by rows of toc_edges" in first
+    assert last == "BLOCKED: 1 blocked, 0 to look at, in 1 file."
     assert not Path("groundplan.db").exists()
 
 
@@ -44,23 +43,23 @@ def test_json_has_the_findings_and_the_same_status(run: Run) -> None:
     answer = json.loads(ended.out)
     (finding,) = answer.pop("findings")
     assert ended.code == 6
-    assert answer == {"status": "BLOCKED", "files": 1, "blocked": 1, "warnings": 0, "skipped": []}
-    assert {key: finding[key] for key in ("file", "line", "severity", "rule", "section", "title")} == {
-        "file": "db/001.sql",
-        "line": 3,
-        "severity": "block",
-        "rule": "parent_id",
-        "section": 1,
-        "title": "Graph Model Verification",
-    }
+    assert answer == {"status": "BLOCKED", "files": 1, "blocked": 1, "look": 0, "skipped": []}
+    assert finding.pop("text").startswith("Build Rule 2: ")
+    assert finding == {"path": "db/001.sql", "line": 3, "verdict": "BLOCKED", "rule": "parent_id"}
 
 
-def test_warnings_alone_are_approved(run: Run) -> None:
-    write("menus.sql", f"CREATE TABLE menus ({PARENT} int);")
+def test_what_a_person_has_to_look_at_ends_with_status_0_and_with_strict_with_6(run: Run) -> None:
+    write("read.sql", "SELECT id FROM toc_nodes;\n")
 
-    answer = run("purpose", "compliance", "--code", "menus.sql", "--json").answer
+    ended = run("purpose", "compliance", "--code", "read.sql", "--json")
+    strict = run("purpose", "compliance", "--code", "read.sql", "--strict", "--json")
 
-    assert (answer["status"], answer["warnings"]) == ("APPROVED", 1)
+    assert (ended.code, strict.code) == (0, 6)
+    assert ended.out == strict.out
+    answer = json.loads(ended.out)
+    assert (answer["status"], answer["blocked"], answer["look"]) == ("LOOK", 0, 1)
+    write("read.sql", "SELECT id FROM toc_nodes WHERE tenant_id = 1;\n")
+    assert run("purpose", "compliance", "--code", "read.sql", "--strict").code == 0
 
 
 def test_several_paths_are_taken_as_a_shell_expands_them_and_no_file_is_checked_twice(run: Run) -> None:
@@ -110,7 +109,7 @@ def test_binary_large_and_special_files_are_skipped_and_listed(run: Run, monkeyp
         "  db/binary.sql is binary",
         f"  db/large.sql is larger than {len(FORBIDDEN)} bytes",
         "  db/pipe.sql is not a regular file",
-        "APPROVED: 0 blocked, 0 warnings in 1 file.",
+        "APPROVED: 0 blocked, 0 to look at, in 1 file.",
     ]
 
 
@@ -163,7 +162,7 @@ def test_a_named_file_that_cannot_be_checked_is_refused_with_the_next_step(run: 
     assert ended.code == 2
     assert ended.err == (
         "error: not everything was checked: u16.sql is binary; "
-        "save it as UTF-8 text of at most 1048576 bytes, or leave it out (not_checked)\n"
+        "save it as UTF-8 text of at most 8388608 bytes, or leave it out (not_checked)\n"
     )
     assert run("purpose", "compliance", "--code", "db", "db/skipped.sql", "--json").error == (2, "not_checked")
     assert run("purpose", "compliance", "--code", "db").code == 0
@@ -179,7 +178,7 @@ def test_what_is_blocked_is_shown_even_if_a_named_file_cannot_be_checked(run: Ru
     assert ended.out.splitlines()[-3:] == [
         "Not checked:",
         "  2.sql is binary",
-        "BLOCKED: 1 blocked, 0 warnings in 1 file.",
+        "BLOCKED: 1 blocked, 0 to look at, in 1 file.",
     ]
 
 
@@ -221,6 +220,7 @@ def test_more_findings_than_the_limit_are_counted(run: Run, monkeypatch: pytest.
         ("--code", "missing"),
         ("--code", "a\0b"),
         ("--code", ".", "--project", "atlas"),
+        ("{}", "--strict"),
         ("--project", "atlas"),
         ("--project", "atlas", "{}", "{}"),
     ],

@@ -15,6 +15,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 from msgspec.structs import replace
 
 from groundplan.kernel.access import Permission
+from groundplan.kernel.answers import LeftOut
 from groundplan.kernel.errors import Invalid, NextStep, NotFound
 from groundplan.kernel.ids import parse_uuid
 from groundplan.kernel.input_gate.types import Aliases, Record, get_record
@@ -393,3 +394,23 @@ def decide_verdict(checks: list[CheckedItem]) -> str:
     if all(check.ok is None for check in checks):
         return NOT_APPLICABLE
     return NO if has_failures(checks) else YES
+
+
+class CodeFinding(Struct, frozen=True):
+    """A place in code that is forbidden, or that a person has to look at."""
+
+    path: str
+    line: int
+    verdict: Literal["BLOCKED", "LOOK"]
+    rule: str
+    text: str
+
+
+class CodeVerdict(Struct, frozen=True):
+    """The verdict on code, and what is blocked or has to be looked at, what is blocked first."""
+
+    bookkeeping: ClassVar[frozenset[str]] = frozenset()
+
+    status: Literal["APPROVED", "LOOK", "BLOCKED"]
+    findings: list[CodeFinding]
+    left_out: LeftOut = UNSET

@@ -20,11 +20,11 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.options import MaybeProjectOption
 
 if TYPE_CHECKING:
-    from groundplan.purpose.compliance.code_scan import CodeFinding
+    from groundplan.purpose.compliance.checklist import CodeFinding
 
 
 FILES_MAX = 20_000
-FILE_BYTES_MAX = 1 << 20
+FILE_BYTES_MAX = 8 << 20
 PROBE_BYTES = 8_192  # a NUL byte in them means that a file is binary
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "site-packages", "venv"})  # the code of others
 
@@ -104,6 +104,19 @@ def _find_encoding(raw: bytes) -> str:
     return next((encoding for mark, encoding in _BYTE_ORDER_MARKS if raw.startswith(mark)), UTF_8)
 
 
+def check_commit(folder: str, commit_id: str) -> list[CodeFinding]:
+    """Return the findings in the files that a commit added or changed, what is blocked first."""
+    from groundplan.purpose.compliance.code_check import SUFFIXES, check_code
+    from groundplan.repository.git import Repository
+
+    repository = Repository(folder)
+    files = repository.read_changed_files(repository.resolve_commit(commit_id), SUFFIXES)
+    small = [(name, raw) for name, raw in files if len(raw) <= COMMITTED_BYTES_MAX]
+    findings = [one for name, raw in small for one in check_code(name, raw.decode(_find_encoding(raw), "replace"))]
+    return sorted(findings, key=lambda finding: finding.verdict)
+
+
+COMMITTED_BYTES_MAX = 1 << 18  # the author of a commit waits
 FINDINGS_MAX = 1_000
 SKIPPED_MAX = 100
 REASONS_MAX = 3  # in the message of an error
@@ -140,14 +153,17 @@ def check_compliance(
             f"{NotChecked.exit_code} if nothing could be checked, or not a file that was named.",
         ),
     ] = None,
+    strict: Annotated[
+        bool, option("--strict", text=f"With --code: exit with status {RuleViolated.exit_code} for a LOOK, too.")
+    ] = False,
 ) -> CommandResult:
-    """Return the compliance checklist for a proposed operation, or check code: APPROVED or BLOCKED, and why."""
+    """Return the compliance checklist for a proposed operation, or check code: APPROVED, LOOK or BLOCKED, and why."""
     if code:
-        if project is not None:
-            raise UsageError("--code checks files and takes no --project")
-        if detail is not None:
-            raise UsageError("--code checks files and takes no --detail")
-        return _check_code([*code, *(words or [])])
+        if project is not None or detail is not None:
+            raise UsageError("--code checks files and takes neither --project nor --detail")
+        return _check_code([*code, *(words or [])], strict=strict)
+    if strict:
+        raise UsageError("--strict is for --code; omit it")
     if not words or len(words) > 1:
         raise UsageError("give an OPERATION, or files and folders with --code; see --help")
     project = invocation.find_project() if project is None else project
@@ -174,9 +190,9 @@ def _check_operation(
     return CommandResult(result.answer, lambda: CHECK(result.answer), encoded=result.encoded)
 
 
-def _check_code(paths: list[str]) -> CommandResult:
+def _check_code(paths: list[str], *, strict: bool) -> CommandResult:
     """Check files and folders."""
-    from groundplan.purpose.compliance.code_scan import SUFFIXES, scan_text
+    from groundplan.purpose.compliance.code_check import SUFFIXES, check_code, decide
 
     findings: list[CodeFinding] = []
     skipped: list[dict[str, str]] = []
@@ -188,29 +204,29 @@ def _check_code(paths: list[str]) -> CommandResult:
             missed += skipped[-1:] if file.is_named else []
             continue
         count += 1
-        findings += scan_text(file.name, file.text, SUFFIXES.get(file.suffix))
-    blocked = sum(one.severity == "block" for one in findings)
-    if not blocked and (missed or not count):
+        findings += check_code(file.name, file.text, SUFFIXES.get(file.suffix))
+    status = decide(findings)
+    if status != "BLOCKED" and (missed or not count):
         raise _refuse_approval(paths, missed or skipped, count)
-    findings.sort(key=lambda one: one.severity == "warn")  # stable: then by file and line
+    findings.sort(key=lambda finding: finding.verdict)  # BLOCKED first; stable: then by file and line
+    blocked = sum(finding.verdict == "BLOCKED" for finding in findings)
     left_out = {"findings": len(findings) - FINDINGS_MAX, "skipped": len(skipped) - SKIPPED_MAX}
     data: dict[str, Any] = {
-        "status": "BLOCKED" if blocked else "APPROVED",
+        "status": status,
         "files": count,
         "blocked": blocked,
-        "warnings": len(findings) - blocked,
+        "look": len(findings) - blocked,
         "findings": findings[:FINDINGS_MAX],
         "skipped": skipped[:SKIPPED_MAX],
     }
     cut = {name: number for name, number in left_out.items() if number > 0}
     if cut:
         data["left_out"] = cut
-    return CommandResult(data, lambda: _draw(data), exit_code=RuleViolated.exit_code if blocked else 0)
+    is_refused = status == "BLOCKED" or (strict and status == "LOOK")
+    return CommandResult(data, lambda: _draw(data), exit_code=RuleViolated.exit_code if is_refused else 0)
 
 
 def _refuse_approval(paths: list[str], skipped: list[dict[str, str]], count: int) -> NotChecked:
-    from groundplan.repository.rules.folder import to_display_path
-
     reasons = [f"{one['file']} {one['reason']}" for one in skipped]
     reasons = reasons or [f"no SQL or source file in {to_display_path(path)}" for path in paths]
     action = f"save it as UTF-8 text of at most {FILE_BYTES_MAX} bytes, or leave it out"
@@ -227,18 +243,10 @@ def _draw(data: dict[str, Any]) -> None:
     from groundplan.surfaces.cli.drawing import Lines, View, note_left_out
     from groundplan.surfaces.cli.terminal import pluralize
 
-    counts = f"{pluralize(data['warnings'], 'warning')} in {pluralize(data['files'], 'file')}"
     View(
-        Lines("findings", _format_finding),
+        Lines("findings", "{path}:{line}: {verdict}: {text}"),
         Lines("skipped", "{file} {reason}", title="Not checked:"),
         note_left_out,
-        f"{{status}}: {{blocked}} blocked, {counts}.",
+        f"{{status}}: {{blocked}} blocked, {{look}} to look at, in {pluralize(data['files'], 'file')}.",
         footer=(),
     )(data)
-
-
-def _format_finding(one: CodeFinding) -> Iterator[str]:
-    from groundplan.surfaces.cli.terminal import INDENT
-
-    yield f"{one.file}:{one.line}: {one.severity}: {one.message} (section {one.section}, {one.title})"
-    yield f"{INDENT}{one.action}"

@@ -11,6 +11,7 @@ from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.steps import Step, join_steps
 
 if TYPE_CHECKING:
+    from groundplan.purpose.compliance.checklist import CodeFinding
     from groundplan.repository.check import Report
     from groundplan.repository.git import CommitLinks
 
@@ -29,20 +30,22 @@ def after_commit(
         argument("[REV]", "The commit to link to tasks. Default: HEAD."),
     ] = "HEAD",
 ) -> CommandResult:
-    """Link a commit to the tasks that its message names, such as plan-q8cdfw, and check the knowledge at HEAD.
+    """Link a commit to the tasks that its message names, such as plan-q8cdfw; check its code and the knowledge.
 
     The git hook of groundplan init --hook runs it after every commit.
     """
     from groundplan.repository.check import check
     from groundplan.repository.git import link_commit, make_prefix
+    from groundplan.surfaces.cli.purpose.compliance import check_commit
 
     with invocation.session(reads_only=True) as session:
         links = link_commit(session, ".", (make_prefix(project), SHORT_NAME), revision)
         report = check(session, project, ".")
     stale = [atom.name for atom in report.atoms if atom.freshness in ("changed", "orphaned")]
-    data = {"commit": links.commit, "linked": links.linked, "unknown": links.unknown, "stale": stale}
+    code = check_commit(".", links.commit)
+    data = {"commit": links.commit, "linked": links.linked, "unknown": links.unknown, "stale": stale, "code": code}
 
-    return join_steps(Step(data, (*_format_links(links), *_format_stale(stale, report))))
+    return join_steps(Step(data, (*_format_links(links), *_format_stale(stale, report), *_format_code(code))))
 
 
 def _format_links(links: CommitLinks) -> Iterator[str]:
@@ -62,3 +65,11 @@ def _format_stale(stale: list[str], report: Report) -> Iterator[str]:
             f"groundplan: {len(stale)} of {len(report.atoms)} atoms may be out of date: "
             f"{join_first(stale, NAMES_SHOWN_MAX)}; see groundplan knowledge check"
         )
+
+
+def _format_code(findings: list[CodeFinding]) -> Iterator[str]:
+    for finding in findings[:NAMES_SHOWN_MAX]:
+        yield f"groundplan: {finding.path}:{finding.line}: {finding.verdict}: {finding.text}"
+    if len(findings) > NAMES_SHOWN_MAX:
+        more = len(findings) - NAMES_SHOWN_MAX
+        yield f"groundplan: and {more} more in this commit; see groundplan purpose compliance --code PATH"
