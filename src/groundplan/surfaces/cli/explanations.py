@@ -18,15 +18,11 @@ LISTS: Mapping[str, NextStep] = {
     "project": NextStep("project.list", "lists the projects"),
     "event": NextStep("event.list", "lists the changes"),
 }
-# A shorter way than the operation that the refusal names, by code.
-SHORTER: Mapping[str, str] = {"gate_failed": "purpose add KIND TITLE --to KEY adds what is missing"}
 WORK = frozenset({"node", "task"})
 
 
 def explain(error: GroundplanError, command: Command, invocation: Invocation) -> None:
     """Add to a refusal of an operation what a person at a terminal needs."""
-    if error.code in SHORTER:
-        error.problem = f"{error.problem}; {SHORTER[error.code]}"
     if isinstance(error.details.get("field"), str):
         _name_argument(error, command)
     if isinstance(error, NotFound) and "thing" in error.details and not ("near" in error.details or error.hint):

@@ -235,16 +235,6 @@ def test_a_dash_reads_the_text_from_standard_input(
     assert (*refused.error, "more than 1048576 bytes" in refused.err) == (2, "too_large", True)
 
 
-def test_a_draft_that_lacks_something_is_answered_with_the_command_that_adds_it(plan: ShortWords) -> None:
-    plan("purpose draft")
-    plan("purpose add goal Clean-water")
-
-    refused = plan("purpose publish")
-
-    assert refused.code == 6
-    assert "purpose add KIND TITLE --to KEY" in refused.err
-
-
 def test_a_synonym_that_help_names_finishes_the_task(plan: ShortWords) -> None:
     assert plan("complete Beta").out.startswith("✓")
     assert "Beta" not in plan("ls").out
