@@ -46,7 +46,7 @@ OTHERS = (
         ("where",),
         ("op", "project.list"),
     ),
-    *((), ("help",), ("work", "--help"), ("purpose", "measure", "--help"), ("complete", "bash", "2", "show", "a")),
+    *((), ("help",), ("work", "--help"), ("purpose", "measure", "--help"), ("__complete", "bash", "2", "show", "a")),
 )
 
 

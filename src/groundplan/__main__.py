@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from groundplan.surfaces.cli.setup.mcp import run as run_mcp
 
             return run_mcp([*(word for word in argv[:at] if word != "--json"), *argv[at + 1 :]])
-        if argv[:1] == ["complete"]:
+        if argv[:1] == ["__complete"]:
             from groundplan.surfaces.cli.completion.candidates import run as run_completion
 
             return run_completion(argv[1:])

@@ -6,7 +6,7 @@ is called by `groundplan op NAME '{…}'`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -23,7 +23,6 @@ class Entry(Struct, frozen=True):
     run: str = ""  # the function, as `module:function` below `groundplan.surfaces.cli`
     summary: str = ""  # if it is not that of the operation
     synonyms: tuple[str, ...] = ()
-    in_project: bool = False  # it works in the project of --project, else in the configured or only one
     is_hidden: bool = False
     arguments: tuple[str, ...] = ()  # input fields that are positional arguments
     names: Mapping[str, str] = field(default_factory=dict)  # input field → name of the option, if OPTION_NAMES differs
@@ -33,8 +32,14 @@ class Entry(Struct, frozen=True):
     fixed: Mapping[str, str] = field(default_factory=dict)  # input fields with a fixed value
     without: tuple[str, ...] = ()  # input fields without an option
     item_of: str = ""  # the input field, a list, of which such a command has exactly one item
+    needs: tuple[str, ...] = ()  # input fields that must be given, although the operation also runs without
     defaults: Mapping[str, Any] = field(default_factory=dict)  # values of fields that are not given
     in_my_draft: bool = False  # without `run_id` it works on the open draft of facts of the caller
+
+    @property
+    def in_project(self) -> bool:
+        """Whether it works in the project of --project, else in the configured or only one: the words of every day."""
+        return self.run.startswith("everyday.")
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -91,77 +96,50 @@ OPTION_NAMES: Mapping[str, str] = {
 }
 
 COMMANDS: tuple[Entry, ...] = (
-    Entry("add", in_project=True, run="everyday.tasks:add", summary="Add a task.", synonyms=("a", "create", "new")),
-    Entry(
-        "next",
-        in_project=True,
-        run="everyday.progress:show_next",
-        summary="Show what to do next.",
-        synonyms=("n", "ready"),
-    ),
+    Entry("add", run="everyday.tasks:add", summary="Add a task.", synonyms=("a", "create", "new")),
+    Entry("next", run="everyday.progress:show_next", summary="Show what to do next.", synonyms=("n", "ready")),
     Entry(
         "take",
-        in_project=True,
         run="everyday.progress:take",
         summary="Take a task, or the next one, so that nobody else does.",
         synonyms=("t", "claim", "start"),
     ),
     Entry(
         "done",
-        in_project=True,
         run="everyday.progress:finish",
         summary="Finish tasks.",
         synonyms=("d", "close", "finish", "resolve", "complete"),
     ),
-    Entry(
-        "ls", in_project=True, run="everyday.lists:list_tasks", summary="List tasks.", synonyms=("l", "list", "todo")
-    ),
+    Entry("ls", run="everyday.lists:list_tasks", summary="List tasks.", synonyms=("l", "list", "todo")),
     Entry(
         "show",
-        in_project=True,
         run="everyday.show:show",
         summary="Show a task with what it waits for and what is below it.",
         synonyms=("s", "view", "get", "cat"),
     ),
     Entry(
         "find",
-        in_project=True,
         run="everyday.show:find",
         summary="Find words in tasks, knowledge, purpose and facts.",
         synonyms=("f", "grep"),
     ),
-    Entry("edit", in_project=True, run="everyday.tasks:edit", summary="Edit a task in your editor."),
+    Entry("edit", run="everyday.tasks:edit", summary="Edit a task in your editor."),
     Entry(
         "note",
-        in_project=True,
         run="everyday.tasks:add_note",
         summary="Add a note to a task, or take one back.",
         synonyms=("comment",),
     ),
-    Entry(
-        "block",
-        in_project=True,
-        run="everyday.progress:block",
-        summary="Let a task wait for others.",
-        synonyms=("b", "wait"),
-    ),
-    Entry(
-        "board",
-        in_project=True,
-        run="everyday.lists:show_board",
-        summary="Show tasks by state, side by side.",
-        synonyms=("kanban",),
-    ),
+    Entry("block", run="everyday.progress:block", summary="Let a task wait for others.", synonyms=("b", "wait")),
+    Entry("board", run="everyday.lists:show_board", summary="Show tasks by state, side by side.", synonyms=("kanban",)),
     Entry(
         "inbox",
         "briefing.inbox",
-        in_project=True,
         run="everyday.show:show_inbox",
         summary="Show what waits for a person, most urgent first.",
     ),
     Entry(
         "drop",
-        in_project=True,
         run="everyday.progress:drop",
         summary="Drop tasks that will not be done, with everything below them.",
         synonyms=("cancel", "abandon"),
@@ -169,21 +147,14 @@ COMMANDS: tuple[Entry, ...] = (
     Entry(
         "undo",
         "briefing.undo",
-        in_project=True,
         run="everyday.show:undo",
         summary="Undo your last change, then the one before it, or the write of an event.",
         arguments=("event",),
     ),
-    Entry(
-        "log",
-        in_project=True,
-        run="everyday.show:show_log",
-        summary="Show what happened, newest first.",
-        synonyms=("history",),
-    ),
-    Entry("hold", in_project=True, run="everyday.progress:hold", summary="Put tasks on hold.", synonyms=("pause",)),
-    Entry("tree", in_project=True, run="everyday.lists:show_tree", summary="Show the tree of tasks."),
-    Entry("why", in_project=True, run="everyday.show:show_why", summary="Show what a task is for, up to the goals."),
+    Entry("log", run="everyday.show:show_log", summary="Show what happened, newest first.", synonyms=("history",)),
+    Entry("hold", run="everyday.progress:hold", summary="Put tasks on hold.", synonyms=("pause",)),
+    Entry("tree", run="everyday.lists:show_tree", summary="Show the tree of tasks."),
+    Entry("why", run="everyday.show:show_why", summary="Show what a task is for, up to the goals."),
     Entry("work open", "work.open", arguments=("project",)),
     Entry("work plan", "work.plan"),
     Entry("work next", "work.next"),
@@ -505,6 +476,7 @@ COMMANDS: tuple[Entry, ...] = (
         "organization.configure",
         summary="Change the name of your organization. Its id stays.",
         arguments=("name",),
+        needs=("name",),
         without=("project_creators", "allowed_domains", "default_policies", "decision"),
     ),
     Entry("org member list", "organization.members", columns=("name", "kind", "role", "created_at")),
@@ -591,21 +563,37 @@ TOPICS: Mapping[str, Topic] = {
 _NOTHING_DELETED = (
     "nothing is deleted here; drop ID -m why keeps the task and the reason, undo takes back your last change"
 )
+_MOVED = (
+    'work restructure --operations \'[{"op": "move", "node_id": "ID", "new_parent": "ID"}]\' moves a task; '
+    "undo takes it back"
+)
+_COPIED = (
+    "where names the file of the plan, and sqlite3 FILE '.backup COPY' copies it; of PostgreSQL pg_dump makes a copy; "
+    "export writes the work for another tool"
+)
 # Words of other tools, and earlier ones: the sentence says what to use.
 NOT_COMMANDS: Mapping[str, str] = {
-    "rm": _NOTHING_DELETED,
-    "delete": _NOTHING_DELETED,
-    "remove": _NOTHING_DELETED,
+    **dict.fromkeys(("rm", "delete", "remove"), _NOTHING_DELETED),
+    **dict.fromkeys(("move", "mv", "reparent"), _MOVED),
+    **dict.fromkeys(("backup", "copy", "dump", "save", "snapshot"), _COPIED),
     "reopen": "done ID --off opens a finished task again",
     "unblock": "block ID --on OTHER --off ends the waiting, hold ID --off ends a hold",
-    "unclaim": "take ID --off gives a task back",
-    "release": "take ID --off gives a task back",
+    **dict.fromkeys(("unclaim", "release", "stop"), "take ID --off gives a task back"),
+    "assign": "take ID takes a task, for another one with --agent NAME or --person NAME",
     "resume": "hold ID --off ends a hold",
-    "dep": "block ID --on OTHER lets a task wait for another",
+    **dict.fromkeys(("dep", "depend"), "block ID --on OTHER lets a task wait for another"),
     "link": "block ID --on OTHER lets a task wait for another; add --serves KEY says what it is for",
     "status": "show ID shows a task, ls lists them, where says which plan is in force",
-    "update": "edit ID changes a task",
-    "move": "work restructure moves tasks; undo takes it back",
+    "info": "show ID shows a task, where says which plan is in force",
+    **dict.fromkeys(("update", "rename", "modify", "set"), "edit ID changes a task, its title too"),
+    **dict.fromkeys(("issue", "issues", "tasks", "task list"), "ls lists tasks, task search those with a status"),
+    **dict.fromkeys(("web", "ui"), "serve shows the plan on pages"),
+    "watch": "ls, next, board, tree and inbox draw again after every change with --watch",
+    "login": "whoever may open the plan is let in; serve prints the link that logs you in to the pages",
+    "connect": "init --client claude connects an AI client; block ID --on OTHER connects tasks",
+    "version": "--version prints it",
+    **dict.fromkeys(("whoami", "config"), "where shows the settings in force, and who acts"),
+    **dict.fromkeys(("h", "commands", "man"), "help lists the commands"),
     "sync": "every command reads and writes the plan at once; there is nothing to send",
     "facts": "context view shows the facts of a project, context set writes one",
     "people": "member list shows the people of a project; help people lists all such commands",
@@ -619,6 +607,18 @@ NOT_COMMANDS: Mapping[str, str] = {
     "context touch": "op context.update_draft '{\"runId\": …}' does it",
     "context run": "context view --run ID shows a run with its facts",
 }
+
+# Verbs that other tools have for the same: of a topic, the command with another one is meant.
+ALIKE: Sequence[frozenset[str]] = tuple(
+    frozenset(words.split())
+    for words in (
+        "add create new make insert record",
+        "delete remove rm del drop discard revoke archive",
+        "list ls all search find",
+        "show view get cat info open",
+        "update edit set change modify rename",
+    )
+)
 
 _BY_NAME = {name: entry for entry in COMMANDS for name in (entry.name, *entry.synonyms)}
 _BY_OPERATION: dict[str, list[Entry]] = {}

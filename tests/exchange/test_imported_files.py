@@ -168,6 +168,8 @@ def test_what_was_given_up_is_dropped_and_has_evidence_that_says_so(
 
     (item,) = switch.export()
     assert (item.fate, [one.type for one in item.evidence]) == ("dropped", ["dropped"])
+    assert [node.summary for node in switch.query(outcome="dropped")] == ["Issue given-up"]
+    assert switch.session.call("work.open", project=switch.project).summary.dropped == 1
     if tool in ("beads", "taskmaster"):
         (written,) = write_items(TargetTool(tool), [item]).files.values()
         assert "status cancelled" not in written

@@ -224,6 +224,8 @@ READ_ALL = {
     "work/containers/templates: templates": "the list of them, which the caller narrows",
     "work/containers/templates: template_names": "a slip of the pen is compared with each; it has a LIMIT",
     "kernel/store: migration_time": "a row for each migration, asked by doctor",
+    "knowledge: entities_with_entries": "the same as for texts of nodes",
+    "work/graph/search: nodes_with_texts": "texts have no index; asked only where few summaries have the words",
     "work/tracing: recently_changed": "an index in the order of change, of which the last few entries are taken",
     "work/tracing: open_nodes": "coverage asks of each whether it serves something",
     "work/tracing: resolved_without_evidence": "no index has it; coverage counts all of it",

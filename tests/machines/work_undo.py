@@ -63,7 +63,7 @@ class UndoLog:
         if not redo:
             places = [place for place in plain if self._is_in_effect(place)]
             if not places:
-                raise Refusal("nothing_to_undo", "cannot_undo")  # the second for who made the project
+                raise Refusal("nothing_to_undo", "changed_since")  # the second for who made the project
             last = self._last_undo(places[-1])
             return places[-1], self.writes[places[-1]] if last is None else last
         for place in reversed([place for place in own if place > max(plain, default=-1)]):

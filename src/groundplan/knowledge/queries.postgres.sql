@@ -53,3 +53,7 @@ FROM graph_molecules AS m
          WHERE m.tenant_id = :tenant_id
            AND m.project_id IN (SELECT value FROM each(:projects))
            AND {has_parts}
+
+-- part: has_words_in_entry
+-- Differs from SQLite in how words are compared.
+translate(lower(x.text COLLATE "C"), :uppers, :lowers) LIKE ALL (ARRAY(SELECT value FROM each(:likes)))

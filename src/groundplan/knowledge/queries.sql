@@ -400,6 +400,41 @@ SELECT project_id, ref, kind, title
  ORDER BY is_inside, lacks_words, position, project_id
  LIMIT :at_most;
 
+-- part: entry_of
+AND t.tenant_id = :tenant_id
+           AND t.project_id = p.value
+
+-- part: has_words_in_entry
+NOT EXISTS (SELECT 1
+                     FROM each(:globs) AS pattern
+                    WHERE x.text NOT GLOB pattern.value)
+
+-- name: entities_with_entries
+-- Return the atoms and molecules of these projects with all words in an entry of their changelog, the newest first.
+SELECT x.project_id, x.ref, x.kind, x.title, x.text
+  FROM (SELECT t.project_id, a.id AS ref, 'atom' AS kind, a.name AS title, t.summary AS text, t.rev, t.id
+          FROM each(:projects) AS p
+         CROSS JOIN graph_atoms AS a
+         CROSS JOIN graph_changelog AS t
+         WHERE a.tenant_id = :tenant_id
+           AND a.project_id = p.value
+           {entry_of}
+           AND t.parent_type = 'atom'
+           AND t.parent_id = a.id
+         UNION ALL
+        SELECT t.project_id, m.id, 'molecule', m.name, t.summary, t.rev, t.id
+          FROM each(:projects) AS p
+         CROSS JOIN graph_molecules AS m
+         CROSS JOIN graph_changelog AS t
+         WHERE m.tenant_id = :tenant_id
+           AND m.project_id = p.value
+           {entry_of}
+           AND t.parent_type = 'molecule'
+           AND t.parent_id = m.id) AS x
+ WHERE {has_words_in_entry}
+ ORDER BY x.rev DESC, x.project_id, x.id
+ LIMIT :at_most;
+
 -- name: entity_texts
 -- Return the knowledge of some atoms and molecules.
 SELECT a.id, a.knowledge

@@ -418,7 +418,8 @@ class _MatchedEntity(Struct):
 def find_entities(tx: Transaction, projects: Sequence[str], words: SearchWords) -> list[TextMatch]:
     """Return matching atoms and molecules of some projects. As in `knowledge.search`, words may be incomplete.
 
-    Those where all words begin words come first, and among them those with all words in their names.
+    Those where all words begin words come first, and among them those with all words in their names; those with the
+    words in their changelog come last.
     """
     asked = build_parameters(projects, words)
     rows: list[_MatchedEntity] = []
@@ -427,4 +428,7 @@ def find_entities(tx: Transaction, projects: Sequence[str], words: SearchWords) 
     if parsed := parse_query_words(words.text):
         rows += tx.all(sql.entities_with_words, _MatchedEntity, **asked, **build_word_match(parsed)._asdict())
     texts: dict[str, str] = dict(tx.all(sql.entity_texts, ids=to_json_array(row.ref for row in rows)))
-    return drop_repeated([TextMatch(row.project_id, row.ref, row.kind, row.title, texts[row.ref]) for row in rows])
+    matches = [TextMatch(row.project_id, row.ref, row.kind, row.title, texts[row.ref]) for row in rows]
+    if len(matches) < asked["per_project"]:  # entries are read whole, and their atoms come last
+        matches += tx.all(sql.entities_with_entries, TextMatch, **asked)
+    return drop_repeated(matches)

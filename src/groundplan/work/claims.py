@@ -37,15 +37,15 @@ class StaleClaim(Conflict):
 
     def __init__(self, node: WorkNodeRow, *, given: int | None = None) -> None:
         problem = (
-            f"claim {given} of node {node.id} has ended"
-            if given is not None
-            else f"you hold no claim on node {node.id}"
+            f"you hold no claim on node {node.id}" if given is None else f"claim {given} of node {node.id} has ended"
         )
+        reopen = NextStep("work.update", "with resolved false reopens it", {"updates": [{"node_id": node.id}]})
+        claim = NextStep("work.next", "claims it again", {"claim": True})
         super().__init__(
-            problem,
+            f"{problem}; it is resolved" if node.resolved else problem,
             next_steps=(
                 NextStep("work.history", "shows what happened since", {"node_id": node.id}),
-                NextStep("work.next", "claims it again", {"claim": True}),
+                reopen if node.resolved else claim,
             ),
             node_id=node.id,
             current=node.claim_number if node.claimed_by is not None else None,

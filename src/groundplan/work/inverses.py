@@ -89,7 +89,8 @@ def revert(tx: Transaction, request: Revert) -> NodeIds:
             _take_apart(tx, readiness, kept[step.node_id])
     set_back(tx, readiness, request.before, is_strict=not request.steps)
     if not tx.has_events:
-        for node in load_nodes_by_id(tx, request.before).values():  # an undo is a write, whatever it has to set back
+        changed_ids = {*request.before, *(step.node_id for step in request.steps)}
+        for node in load_nodes_by_id(tx, changed_ids).values():  # an undo is a write, whatever it has to set back
             touch(tx, node.n)
             tx.record(WorkOp.UPDATED, node.id)
     readiness.settle()

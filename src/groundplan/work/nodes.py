@@ -262,10 +262,12 @@ def _create_work_project(tx: Transaction, project_id: str, pipelines: str | None
     raise Unavailable("found no free number for this project; try again")
 
 
-def add_claim_properties(properties: dict[str, Any], row: ClaimFields, *, now: str) -> None:
-    """Add a live claim to the properties of its node."""
+def add_claim_properties(properties: dict[str, Any], row: ClaimFields, *, now: str, lean: bool) -> None:
+    """Add a live claim to the properties of its node; with `lean` without its time, as all times are left out."""
     if row.claimed_by is not None and (row.claimed_until is None or row.claimed_until > now):
-        properties["_claimed_by"], properties["_claimed_at"] = row.claimed_by, row.claimed_at
+        properties["_claimed_by"] = row.claimed_by
+        if not lean:
+            properties["_claimed_at"] = row.claimed_at
         if row.claimed_until is None:
             properties["_held"] = True
 
@@ -460,7 +462,7 @@ def load_actionable(tx: Transaction, ns: Iterable[int], *, at_most: int) -> list
 def build_node(row: WorkNodeRow, *, now: str, lean: bool) -> WorkNode:
     """Return a node without its lists."""
     properties: dict[str, Any] = msgspec.json.decode(row.properties) if row.properties != "{}" else {}
-    add_claim_properties(properties, row, now=now)
+    add_claim_properties(properties, row, now=now, lean=lean)
     add_hold_property(properties, row)
     node = summarize_node(row)
     if row.parent is not None:

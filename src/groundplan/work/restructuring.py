@@ -482,6 +482,8 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
                 node = _fetch_named(tx, operation.node_id, beside=first)
                 ended = drop(tx, readiness, node, operation.reason, decision=request.decision)
                 dropped += ended
+                if not ended:
+                    warnings.add(node.id, "was resolved already, so nothing changed and the reason is not kept")
                 details.append(OperationResult("drop", node.id, _describe_drop(ended)))
     if dropped:
         _warn_about_dependents(tx, warnings, [*dropped, *readiness.auto_resolved])

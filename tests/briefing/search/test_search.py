@@ -113,6 +113,38 @@ def test_every_word_must_match_in_any_order_and_case(ada: Session, ids: dict[str
     assert find(ada, "ÄRGERNIS жюли", slices=["work"]) == [("work", ids["sea"])]
 
 
+def test_every_text_about_a_task_is_found_wherever_it_was_put(ada: Session, ids: dict[str, str]) -> None:
+    node = {"ref": "x", "summary": "Sound the bay", "properties": {"description": "By the Zweibrücken method"}}
+    task, other = (ada.call("work.plan", project="atlas", nodes=[node]).created[0].id for _ in range(2))
+    note = {"type": "note", "ref": "The plumb line was QUIXOTIC"}
+    ada.call("work.update", updates=[{"node_id": task, "add_evidence": [note]}])
+    section = {"title": "Tides", "usageDescription": "u", "content": "Springs are unfathomable", "ordinal": 0}
+    ada.call("section.add", entityType="TASK", entityId=task, **section)
+
+    for text in ("quixotic line", "unfathomable tides", "UNFATHOMABLE", "zweibrÜcken"):
+        assert ("work", task) in find(ada, text), text
+    [hit, *_] = ada.call("briefing.search", text="quixotic", project="atlas").hits
+    assert (hit.title, hit.snippet) == ("Sound the bay", "The plumb line was QUIXOTIC")
+
+    ada.call("work.restructure", operations=[{"op": "merge", "source": task, "target": other}])
+    ada.call("work.restructure", operations=[{"op": "drop", "node_id": other, "reason": "The bay is sesquipedalian"}])
+
+    for text in ("quixotic", "unfathomable", "zweibrücken", "sesquipedalian"):
+        assert find(ada, text) == [("work", other)], text
+
+
+def test_the_changelog_of_an_atom_is_found(ada: Session, ids: dict[str, str]) -> None:
+    entry = {"parentType": "atom", "parentId": ids["atom"], "taskId": ids["draw"]}
+    ada.call("knowledge.append_changelog", summary="Moved to the Zweibrücken datum", **entry)
+
+    [hit] = ada.call("briefing.search", text="datum zweiBRÜCKEN", project="atlas").hits
+    assert (hit.ref, hit.title, hit.snippet) == (ids["atom"], "Sheets", "Moved to the Zweibrücken datum")
+
+    version = ada.call("knowledge.get", entityType="atom", id=ids["atom"]).atom.version
+    ada.call("knowledge.delete", entityType="atom", id=ids["atom"], version=version)
+    assert find(ada, "datum") == []
+
+
 def test_short_words_match_too(ada: Session, ids: dict[str, str]) -> None:
     assert find(ada, "am", slices=["work"]) == [("work", ids["sea"])]
     assert find(ada, "a_ 50", slices=["work"]) == [("work", ids["odd"])]

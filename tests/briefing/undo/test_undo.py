@@ -394,6 +394,17 @@ def test_the_sentence_of_a_redo_is_about_the_change_and_not_about_its_undo(ada: 
     assert undo(ada).text == f"Undid {event}: created {new}"
 
 
+def test_a_move_is_taken_back_where_the_parent_was_merged_into_the_new_one(ada: Session, ids: dict[str, str]) -> None:
+    set_summary(ada, ids, "one")
+    ada.call("work.restructure", operations=[{"op": "move", "node_id": ids["coast"], "new_parent": ids["print"]}])
+    event = last_event(ada)
+    ada.call("work.restructure", operations=[{"op": "merge", "source": ids["survey"], "target": ids["print"]}])
+
+    undo(ada, event=event)
+
+    assert error_of(lambda: undo(ada, event=event)).code == "already_undone"
+
+
 def test_redo_with_an_event_is_refused(ada: Session, ids: dict[str, str]) -> None:
     set_summary(ada, ids, "one")
 

@@ -204,7 +204,7 @@ def test_an_unknown_argument_that_resembles_nothing_is_answered_with_all_names()
 def test_a_missing_argument_is_named_with_its_place() -> None:
     assert parse_error({}).to_dict() == {
         "code": "missing_argument",
-        "message": "missing argument 'project'; it must be a string",
+        "message": "project is missing; it must be a string",
         "details": {"field": "project"},
     }
     nested = error_of(nodes=[{"summary": "a", "children": [{}]}])
@@ -240,7 +240,7 @@ def test_a_missing_argument_is_named_with_its_place() -> None:
         ("nodes", [[]], "nodes[0]", "an object"),
         ("nodes", [{"summary": None}], "nodes[0].summary", "a string, not null"),
         ("nodes", [{"summary": "a", "priority": 6}], "nodes[0].priority", "at most 5"),
-        ("nodes", [{"summary": "a", "tags": ["a", ""]}], "nodes[0].tags[1]", "at least 1"),
+        ("nodes", [{"summary": "a", "tags": ["a", ""]}], "nodes[0].tags[1]", "is empty"),
         ("nodes", [{"summary": "a", "tags": list("abcd")}], "nodes[0].tags", "at most 3 items, not 4"),
         ("edits", [{"op": "ad"}], "edits[0].op", "did you mean 'add'?"),
         ("edits", [{"op": 1}], "edits[0].op", "'add' or 'remove'"),

@@ -28,7 +28,7 @@ def plan(run: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def complete(run: Run, *words: str) -> list[str]:
     """Return the values for the last word of a line."""
-    ended = run("complete", "bash", str(len(words)), *words)
+    ended = run("__complete", "bash", str(len(words)), *words)
     assert (ended.code, ended.err) == (0, "")
     return [line.partition("\t")[0] for line in ended.out.splitlines()]
 
@@ -55,7 +55,7 @@ def test_ids_tags_projects_keys_states_and_options_are_known(plan: Run) -> None:
 
 def test_a_title_is_a_description_on_one_line_without_control_characters(plan: Run) -> None:
     plan("add", "evil\ttitle $(touch pwned) \u202e `id`")
-    lines = plan("complete", "bash", "2", "show", "").out.splitlines()
+    lines = plan("__complete", "bash", "2", "show", "").out.splitlines()
 
     assert all(line.count("\t") == 1 for line in lines)
     assert "\u202e" not in "".join(lines)
@@ -63,7 +63,7 @@ def test_a_title_is_a_description_on_one_line_without_control_characters(plan: R
 
 @pytest.mark.parametrize("words", [("zz", "1"), (), ("bash",), ("bash", "x", "show"), ("bash", "99", "show")])
 def test_whatever_is_asked_completion_prints_no_error(run: Run, words: tuple[str, ...]) -> None:
-    ended = run("complete", *words)
+    ended = run("__complete", *words)
 
     assert (ended.code, ended.err) == (0, "")
 

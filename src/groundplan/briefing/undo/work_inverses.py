@@ -14,7 +14,6 @@ from groundplan.kernel.audit import Change
 from groundplan.kernel.errors import Conflict, NextStep
 from groundplan.kernel.events import StoredEvent
 from groundplan.kernel.store.transaction import Transaction
-from groundplan.work import restructuring
 from groundplan.work.events import WorkOp
 from groundplan.work.graph import connect, update
 from groundplan.work.inverses import REVERT
@@ -106,8 +105,6 @@ def build_call(tx: Transaction, events: Sequence[StoredEvent]) -> InverseCall:
         return _build_restoration(tx, events)
     if kinds <= {*EDGES} and not any(change.field in HOLD_FIELDS for event in events for change in event.changes):
         return _build_connect(events)
-    if kinds == {WorkOp.MOVED}:
-        return _build_moves(events)
     is_each_once = len({event.subject for event in events}) == len(events)
     if kinds == {WorkOp.UPDATED} and is_each_once and (call := _build_updates(tx, events)) is not None:
         return call
@@ -243,15 +240,6 @@ def _build_connect(events: Sequence[StoredEvent]) -> InverseCall:
 def _refuse_rejected(answer: connect.Connected) -> None:
     if answer.rejected:
         raise EdgesRejected(answer.rejected)
-
-
-def _build_moves(events: Sequence[StoredEvent]) -> InverseCall:
-    moves = [
-        {"op": "move", "node_id": event.subject, "new_parent": change.before}
-        for event in reversed(events)
-        for change in event.changes
-    ]
-    return InverseCall(restructuring.OPERATION, {"operations": moves})
 
 
 def _build_removal(events: Sequence[StoredEvent]) -> InverseCall:

@@ -216,8 +216,7 @@ def _check_text(text: str, path: ArgumentPath) -> None:
         return
     if match[0] >= "\ud800":
         raise Invalid(
-            f"{format_argument_path(path)} contains half of a surrogate pair, which is not a character; "
-            "send complete characters",
+            f"{format_argument_path(path)} is not UTF-8 or has half of a surrogate pair; send complete characters",
             code="invalid_text",
             field=format_argument_path(path),
         )

@@ -229,7 +229,7 @@ class Text(FieldType):
         if self.chars_max is not None and len(value) > self.chars_max:
             raise too_many_characters(path, self.chars_max, len(value))
         if self.chars_min is not None and len(value) < self.chars_min:
-            sentence = f"must have at least {self.chars_min} characters, not {len(value)}"
+            sentence = f"must have at least {self.chars_min} characters, not {len(value)}" if value else "is empty"
             raise invalid_argument(path, sentence, limit=self.chars_min)
         return value
 
@@ -473,7 +473,8 @@ class Record(FieldType):
         return value
 
     def _unknown(self, key: Any, path: ArgumentPath) -> Invalid:
-        named, field = f"{quote_text(str(key))}{_format_location(path)}", format_argument_path((*path, str(key)))
+        location = f" in {format_argument_path(path)}" if path else ""
+        named, field = f"{quote_text(str(key))}{location}", format_argument_path((*path, str(key)))
         if steps := self.elsewhere.get(key):
             return Invalid(f"unknown argument {named}", code="unknown_argument", next_steps=steps, field=field)
         names = list(self.arguments)
@@ -610,16 +611,9 @@ def _compile(described: TypeDescription, outer: tuple[Any, ...]) -> FieldType:
 
 def missing_argument(name: str, path: ArgumentPath, *, expected: str, next_steps: Steps = ()) -> Invalid:
     """Return the error for a missing argument."""
-    return Invalid(
-        f"missing argument {name!r}{_format_location(path)}; it must be {expected}",
-        code="missing_argument",
-        next_steps=next_steps,
-        field=format_argument_path((*path, name)),
+    return invalid_argument(
+        (*path, name), f"is missing; it must be {expected}", code="missing_argument", next_steps=next_steps
     )
-
-
-def _format_location(path: ArgumentPath) -> str:
-    return f" in {format_argument_path(path)}" if path else ""
 
 
 def _make_union(options: list[FieldType]) -> FieldType:

@@ -16,6 +16,7 @@ from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.program_name import get_program_name
 
 TRUE, FALSE = "true", "false"  # the given values of a switch
+LONG_DASHES = ("\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2212")
 
 
 class Kind(StrEnum):
@@ -47,6 +48,8 @@ class Parameter(NamedTuple):
     default: Any = None
     off: str = ""  # the name for the opposite of a switch
     section: str = ""  # of --help
+    fields: tuple[str, ...] = ()  # that operations fill from it, as errors name them, with [] for any item
+    is_piped: bool = False  # - stands for standard input
     may_be_empty: bool = False  # the value may be left out: the option alone stands for an empty one
 
     @property
@@ -57,7 +60,7 @@ class Parameter(NamedTuple):
     @property
     def label(self) -> str:
         """What a message calls it."""
-        return self.names[0] if self.names else self.value
+        return self.names[0] if self.names else " ".join(w for w in self.value.split() if w[0] != "[") or self.value
 
 
 def argument(value: str, text: str = "", kind: Kind = Kind.TEXT, **others: Any) -> Parameter:
@@ -165,6 +168,9 @@ def parse_line(command: Command, argv: Sequence[str]) -> Line:
         if text == "--":
             positional += rest
             break
+        if text[0:1] in LONG_DASHES and (meant := _find_typed(text, options)):
+            sentence = f"{quote_text(text)} begins with a long dash; a text like this stands after --"
+            raise usage_error(command.words, sentence, meant)
         if not text.startswith("-") or text == "-" or _is_number(text):
             positional.append(text)
             continue
@@ -207,6 +213,12 @@ def _is_number(text: str) -> bool:
     return text[1:2].isdigit() or text[1:3].removeprefix(".").isdigit()
 
 
+def _find_typed(text: str, options: Mapping[str, Parameter]) -> str | None:
+    """Return the option whose dashes became a long one in a text program."""
+    name = text.partition("=")[0].lstrip("".join(LONG_DASHES) + "-")
+    return next((typed for typed in (f"-{name}", f"--{name}") if typed in options), None)
+
+
 def _split_option(text: str) -> tuple[str, str | None]:
     """Return the name of an option and its value, if that is in the same text: `--tag=a` or `-ta`."""
     if text.startswith("--"):
@@ -229,7 +241,12 @@ def _take_value(
 
 
 def _refuse_option(command: Command, name: str, known: Iterable[str]) -> UsageError:
-    near = find_nearest(name, list(known))
+    begun = [one for one in known if one.startswith(name)]
+    near = begun[0] if len(begun) == 1 else find_nearest(name, list(known))
+    if near is None:
+        word = name.lstrip("-")
+        near = next((word for one in command.arguments if word in one.choices), None)
+        near = next((one.label for one in command.arguments if one.key == word), near)
     takes_words = bool(command.arguments) and near is None
     hint = ", and a value that begins with a dash stands after --" if takes_words else ""
     return usage_error(command.words, f"no such option {quote_text(name)}{hint}", near)
@@ -246,15 +263,19 @@ def _assign(command: Command, texts: list[str]) -> dict[str, list[str]]:
         if own:
             values[one.key] = [" ".join(own)] if one.joined else own
         elif one.required:
-            raise usage_error(command.words, f"{one.value} is missing{_explain(one)}")
+            raise usage_error(command.words, f"{one.label} is missing{_explain(one)}")
     if texts:
-        raise usage_error(command.words, f"{' '.join(command.words)} does not take {quote_text(texts[0])}")
+        named = [f"{one.label} {one.value}" for one in command.options if one.value]
+        hint = f"; values have options here: {', '.join(named)}" if named and not arguments else ""
+        raise usage_error(command.words, f"{' '.join(command.words)} does not take {quote_text(texts[0])}{hint}")
     return values
 
 
 def _explain(parameter: Parameter) -> str:
-    """Return what a missing parameter is, from its help."""
-    text = parameter.help
+    """Return what a missing parameter is: its choices, or the first sentence of its help."""
+    if parameter.choices:
+        return f": {join_alternatives(parameter.choices)}"
+    text = parameter.help.partition(". ")[0]
     return f": {text[:1].lower()}{text[1:].rstrip('.')}" if text else ""
 
 

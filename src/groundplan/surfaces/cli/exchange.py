@@ -144,7 +144,7 @@ OptionalProjectOption = Annotated[
 def import_plan(
     invocation: Invocation,
     path: Annotated[str, argument("PATH", "The file of the tool, or its folder.")],
-    tool: Annotated[SourceChoice, option("--from", value="TOOL", text="The tool, one of those above.")],
+    tool: Annotated[SourceChoice, option("--from", value="TOOL", text="The tool, as below.")],
     project: OptionalProjectOption = None,
     dry_run: Annotated[
         bool,
@@ -231,8 +231,15 @@ def _write_files(written: WrittenFiles, out: str, *, force: bool) -> None:
     for path in paths:
         refuse_existing(path, force=force)
     for path, text in count_progress(paths.items(), len(paths)):
-        try:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"cannot make the folder of {path!r}: {error.strerror}", file=path) from None
+        if not written.is_single:
+            _make_folder(Path(path).parent, Path(out))
         write_file(path, text.encode(), force=force)
+
+
+def _make_folder(folder: Path, out: Path) -> None:
+    """Make a folder of the export. The one around all of it must exist: it is easily misspelt."""
+    try:
+        out.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {str(folder)!r}: {error.strerror}", file=str(folder)) from None

@@ -22,19 +22,41 @@ def describe_file(file: str) -> str:
     return "standard input" if file == STANDARD_STREAM else quote_text(file)
 
 
-def read_content(file: str, bytes_max: int) -> bytes:
-    """Return the content of a file or of standard input, at most `bytes_max` + 1 bytes."""
-    if file != STANDARD_STREAM:
-        try:
-            with Path(file).open("rb") as opened:
-                return opened.read(bytes_max + 1)
-        except (OSError, ValueError) as error:
-            raise UsageError(f"cannot read {quote_text(file)}: {_describe_os_error(error)}", file=file) from None
-    if sys.stdin is None:
-        raise UsageError("standard input is closed; name a file")
-    if sys.stdin.isatty():
-        write_line(sys.stderr, "groundplan: type the document, then press Ctrl-D")
-    return sys.stdin.buffer.read(bytes_max + 1)
+def read_content(file: str, bytes_max: int = BODY_BYTES_MAX, *, option: str = "", what: str = "document") -> bytes:
+    """Return the content of a file or of standard input, at most `bytes_max` + 1 bytes, for an option."""
+    if file == STANDARD_STREAM:
+        if sys.stdin is None:
+            raise _unreadable("standard input is closed; name a file", file, option)
+        if sys.stdin.isatty():
+            write_line(sys.stderr, f"groundplan: type the {what}{option and ' for '}{option}, then press Ctrl-D")
+        return sys.stdin.buffer.read(bytes_max + 1)
+    try:
+        with Path(file).open("rb") as opened:
+            return opened.read(bytes_max + 1)
+    except (OSError, ValueError) as error:
+        raise _unreadable(f"cannot read {quote_text(file)}: {_describe_os_error(error)}", file, option) from None
+
+
+def _unreadable(problem: str, file: str, option: str) -> UsageError:
+    return UsageError(f"{option}: {problem}", option=option) if option else UsageError(problem, file=file)
+
+
+def decode_text(raw: bytes, source: str) -> str:
+    """Return the text in the content of a source."""
+    _check_size(raw, source)
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"{source} is not UTF-8", source=source) from None
+
+
+def _check_size(raw: bytes, source: str) -> None:
+    if len(raw) > BODY_BYTES_MAX:
+        raise Invalid(
+            f"{source} has more than {BODY_BYTES_MAX} bytes; send it in parts",
+            code="too_large",
+            limit_bytes=BODY_BYTES_MAX,
+        )
 
 
 def refuse_existing(out: str, *, force: bool) -> None:
@@ -99,13 +121,12 @@ def _describe_os_error(error: OSError | ValueError) -> str:
 
 
 JSON_METAVAR = "JSON|@FILE|-"
-STANDARD_INPUT = "-"
 FILE_PREFIX = "@"
 
 
 def parse_json_options(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     """Return the values of options, with those in `names` parsed as JSON."""
-    piped = [name for name in names if values.get(name) == STANDARD_INPUT]
+    piped = [name for name in names if values.get(name) == STANDARD_STREAM]
     if len(piped) > 1:
         raise UsageError(
             f"{_format_option(piped[0])} and {_format_option(piped[1])} cannot both be read from standard input; "
@@ -122,33 +143,29 @@ def read_text_options(values: Mapping[str, Any], names: Collection[str]) -> dict
     return {name: _read_text(_format_option(name), value) if name in names else value for name, value in values.items()}
 
 
+def read_text(option: str, file: str = STANDARD_STREAM) -> str:
+    """Return the text in a file or standard input, for an option."""
+    return decode_text(read_content(file, option=option, what="text"), describe_file(file))
+
+
 def _read_text(option: str, given: str) -> str:
-    if given == STANDARD_INPUT:
-        raw = _read_stdin(option, "text")
-    elif given.startswith(FILE_PREFIX * 2):
-        return given[1:]
-    elif given.startswith(FILE_PREFIX):
-        try:
-            raw = _read_file(option, given[1:])
-        except UsageError as error:
-            raise UsageError(
-                f"{error.message}; for a text that starts with {FILE_PREFIX}, write {FILE_PREFIX * 2}", option=option
-            ) from None
-    else:
-        return given
-    if len(raw) > BODY_BYTES_MAX:
-        raise UsageError(f"{option}: the text is larger than {BODY_BYTES_MAX} bytes", option=option)
+    if given == STANDARD_STREAM:
+        return read_text(option)
+    if given.startswith(FILE_PREFIX * 2) or not given.startswith(FILE_PREFIX):
+        return given.removeprefix(FILE_PREFIX) if given.startswith(FILE_PREFIX) else given
     try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise UsageError(f"{option}: the text is not UTF-8", option=option) from None
+        return read_text(option, given[1:])
+    except UsageError as error:
+        raise UsageError(
+            f"{error.message}; for a text that starts with {FILE_PREFIX}, write {FILE_PREFIX * 2}", option=option
+        ) from None
 
 
 def _read_json(option: str, given: str) -> Any:
-    if given == STANDARD_INPUT:
-        return _decode_json(_read_stdin(option), "standard input", option)
-    if given.startswith(FILE_PREFIX):
-        return _decode_json(_read_file(option, given[1:]), given[1:], option)
+    if given == STANDARD_STREAM or given.startswith(FILE_PREFIX):
+        file = given.removeprefix(FILE_PREFIX)
+        source = describe_file(file) if given == STANDARD_STREAM else file
+        return _decode_json(read_content(file, option=option, what="JSON"), source, option)
     try:
         return _decode_json(given.encode("utf-8", "surrogateescape"), option, option)
     except Invalid as error:
@@ -161,28 +178,12 @@ def _read_json(option: str, given: str) -> Any:
 
 
 def _decode_json(raw: bytes, source: str, option: str) -> Any:
+    _check_size(raw, source)
     try:
         return decode(raw.removeprefix(b"\xef\xbb\xbf"))
     except Invalid as error:
         sentence = error.message.replace("the request", source, 1)
         raise Invalid(sentence, code=error.code, **{**error.details, "option": option}) from None
-
-
-def _read_stdin(option: str, what: str = "JSON") -> bytes:
-    if sys.stdin is None:
-        raise UsageError(f"{option} reads from standard input, which is closed", option=option)
-    if sys.stdin.isatty():
-        write_line(sys.stderr, f"groundplan: type the {what} for {option}, then press Ctrl-D")
-    return sys.stdin.buffer.read(BODY_BYTES_MAX + 1)
-
-
-def _read_file(option: str, path: str) -> bytes:
-    try:
-        with Path(path).open("rb") as file:
-            return file.read(BODY_BYTES_MAX + 1)
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "no such file"
-        raise UsageError(f"{option}: cannot read {quote_text(path)}: {why}", option=option) from None
 
 
 def _is_file(given: str) -> bool:

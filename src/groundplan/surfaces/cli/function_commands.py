@@ -12,7 +12,16 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from groundplan.commands import Entry
 from groundplan.kernel.operations.registry import load_by_name
-from groundplan.surfaces.cli.command_line import COMMON_OPTIONS, PROJECT_OPTION, Command, Kind, Line, Parameter
+from groundplan.surfaces.cli.command_line import (
+    COMMON_OPTIONS,
+    PROJECT_OPTION,
+    Command,
+    Kind,
+    Line,
+    Parameter,
+    usage_error,
+)
+from groundplan.surfaces.cli.files import STANDARD_STREAM, read_text
 from groundplan.surfaces.cli.invocation import PROJECT, CommandResult, Invocation
 
 # What is completed, by the name of a value.
@@ -46,12 +55,25 @@ def _make_run(
     function: Callable[..., CommandResult], *, is_project_implied: bool
 ) -> Callable[[Invocation, Line], CommandResult]:
     def run(invocation: Invocation, line: Line) -> CommandResult:
-        values = line.convert()
+        values = read_piped(line)
         if is_project_implied and values[PROJECT] is None:
             values[PROJECT] = invocation.find_project()
         return function(invocation, **values)
 
     return run
+
+
+def read_piped(line: Line) -> dict[str, Any]:
+    """Return the values of a line. What names something or is kept must not be blank; texts may be piped."""
+    values = line.convert()
+    for one in line.command.parameters:
+        if one.is_piped and values[one.key] == STANDARD_STREAM:
+            values[one.key] = read_text(one.label).rstrip("\n")
+        texts = values[one.key] if one.many and not one.joined else [values[one.key]]
+        is_kept = one.fields or one.kind not in (Kind.TEXT, Kind.FILE)
+        if is_kept and any(isinstance(text, str) and not text.strip() for text in texts or ()):
+            raise usage_error(line.command.words, f"{one.label} is empty")
+    return values
 
 
 def _list_parameters(function: Callable[..., Any]) -> list[Parameter]:

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
 
 from groundplan.commands import EVERY_DAY, GROUPS, TOPICS, find_command
-from groundplan.kernel.wording import PROGRAM
+from groundplan.kernel.wording import PROGRAM, quote_text
 from groundplan.surfaces.cli.command_line import Command, Parameter, argument
+from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.program_name import get_program_name
 from groundplan.surfaces.cli.screen.output import Output, TextTable
 from groundplan.surfaces.cli.screen.text import StyledText
 
@@ -72,9 +74,14 @@ def show_help(
 
         summaries = load_summaries(tuple(name.split()))
         return CommandResult({"commands": {name: summaries}}, lambda: print_group_help(name.split(), summaries))
+    topic, *others = name.split()
+    if topic in TOPICS and others and find_command(name) is None:
+        raise UsageError(
+            f"help {topic} does not take {quote_text(others[0])}; see {get_program_name()} help {topic}", near=topic
+        )
     from groundplan.surfaces.cli.program import load_command
 
-    command = load_command(name.split(), with_help=True)
+    command = load_command(name.split(), topics=TOPICS, with_help=True)
     return CommandResult({"commands": {name: command.summary}}, lambda: print_command_help(command))
 
 

@@ -142,6 +142,7 @@ def _build_parameter(operation: Operation[Any, Any], entry: Entry, key: str, one
     is_argument = one.field.name in entry.arguments
     # They need not be given where the project is known, or the draft is the caller's own.
     is_implied = (key == PROJECT and not is_argument) or (key == RUN and entry.in_my_draft)
+    is_required = one.field.required or one.field.name in entry.needs
     can_be_off = form.is_switch and one.field.default is not False and key != LEAN
     return Parameter(
         () if is_argument else (f"--{name}", "-P") if key == PROJECT else (f"--{name}",),
@@ -149,10 +150,11 @@ def _build_parameter(operation: Operation[Any, Any], entry: Entry, key: str, one
         _build_help(operation, entry, key, one) if with_help else "",
         _KINDS.get(key, Kind.TEXT),
         form.many,
-        one.field.required and not is_implied and one.field.name not in entry.defaults,
+        is_required and not is_implied and one.field.name not in entry.defaults,
         key=key,
         type=form.type,
         choices=form.choices,
+        fields=(one.path,),
         off=f"--no-{name}" if can_be_off else "",
     )
 
@@ -216,7 +218,10 @@ def call(
     """
     if name not in OPERATIONS:
         near = find_nearest(name, OPERATIONS.names)
-        hint = f"; did you mean {near}?" if near else "; the reference lists them"
+        slice_ = f"{name.partition('.')[0]}."
+        within = [one for one in OPERATIONS.names if one.startswith(slice_)]
+        known = within or sorted({f"{one.partition('.')[0]}.…" for one in OPERATIONS.names})
+        hint = f"; did you mean {near}?" if near else f"; there are {', '.join(known)}"
         raise UsageError(f"there is no operation {quote_text(name)}{hint}", near=near)
     operation = OPERATIONS[name]
     given = parse_json_options({"ARGUMENTS": arguments}, {"ARGUMENTS"})["ARGUMENTS"]

@@ -8,7 +8,6 @@ from groundplan.surfaces.cli.command_line import Kind, argument, option
 from groundplan.surfaces.cli.failures import UsageError
 
 TIMEOUT_S_MIN = 0.001
-COUNT_MAX = 999_999_999
 
 # --- Of long commands -------------------------------------------------------------------------------------------------
 
@@ -43,9 +42,12 @@ Task = Annotated[str, argument("ID", TASK_HELP, Kind.NODE)]
 MaybeTask = Annotated[str | None, argument("ID", TASK_HELP, Kind.NODE)]
 Tasks = Annotated[list[str], argument("ID", TASK_HELP, Kind.NODE)]
 Message = Annotated[
-    str | None, option("--message", "-m", value="TEXT", text="The reason or a note; kept in the history.")
+    str | None,
+    option("--message", "-m", value="TEXT", text="The reason or a note; kept in the history.", fields=("decision",)),
 ]
 Watch = Annotated[bool, option("--watch", "-w", text="Draw again after every change, until Ctrl-C.")]
-Limit = Annotated[int | None, option("--limit", "-n", value="N", text="How many at most.", low=0, high=COUNT_MAX)]
-Cursor = Annotated[str | None, option("--cursor", value="TEXT", text="The next page, as the page before names it.")]
+Limit = Annotated[int | None, option("--limit", "-n", value="N", text="How many at most.", fields=("limit", "count"))]
+Cursor = Annotated[
+    str | None, option("--cursor", value="TEXT", text="The next page, as the page before names it.", fields=("cursor",))
+]
 Under = Annotated[str | None, option("--under", "-u", value="ID", text="Below this task.", kind=Kind.NODE)]

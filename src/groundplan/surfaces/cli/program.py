@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING
 
-from groundplan.commands import COMMANDS, NOT_COMMANDS, Entry, find_command, list_names
+from groundplan.commands import ALIKE, COMMANDS, NOT_COMMANDS, Entry, find_command, list_names
+from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.wording import find_nearest, join_alternatives, quote_text
 from groundplan.surfaces.cli.command_line import (
     COMMON_OPTIONS,
@@ -57,7 +59,7 @@ def _run(argv: Sequence[str], load_names: Callable[[], Vocabulary]) -> int:
     words, others = split_words(argv)
     if not words or tuple(words) in GROUPS:
         return _show_group(tuple(words), others)
-    command = load_command(words, with_help="--help" in others or "-h" in others)
+    command = load_command(words, others, with_help="--help" in others or "-h" in others)
     line = parse_line(command, others)
     if line.has("help"):
         from groundplan.surfaces.cli.help import print_command_help
@@ -68,7 +70,13 @@ def _run(argv: Sequence[str], load_names: Callable[[], Vocabulary]) -> int:
 
     with open_invocation(line, load_names()) as invocation:
         assert command.run is not None  # noqa: S101 - for the type checker
-        result: CommandResult = command.run(invocation, line)
+        try:
+            result: CommandResult = command.run(invocation, line)
+        except GroundplanError as error:
+            from groundplan.surfaces.cli.explanations import explain
+
+            explain(error, command, invocation)
+            raise
         invocation.remember(result.last)
         with report_lost_output():
             if line.has("watch"):
@@ -125,11 +133,16 @@ def _can_follow(words: Sequence[str], word: str) -> bool:
     return (*words, word) in GROUPS or find_command(" ".join((*words, word))) is not None
 
 
-def load_command(words: Sequence[str], *, with_help: bool = False) -> Command:
-    """Return the command with these words, of which only its own modules are loaded."""
+def load_command(
+    words: Sequence[str], after: Sequence[str] = (), *, topics: Iterable[str] = (), with_help: bool = False
+) -> Command:
+    """Return the command with these words, of which only its own modules are loaded.
+
+    `after` stands behind them, and `topics` may be named, too: an error looks there for what was meant.
+    """
     entry = find_command(" ".join(words))
     if entry is None:
-        raise _refuse(tuple(words))
+        raise _refuse(words, after, topics)
     return build_command(entry, with_help=with_help)
 
 
@@ -144,20 +157,28 @@ def build_command(entry: Entry, *, with_help: bool = False) -> Command:
     return build_operation_command(entry, with_help=with_help)
 
 
-def _refuse(words: tuple[str, ...]) -> UsageError:
+def _refuse(words: Sequence[str], after: Sequence[str], topics: Iterable[str]) -> UsageError:
     """Return the error for words that are no command, with the one that was probably meant."""
-    *group, last = words
-    name, help_ = " ".join(words), " ".join((get_program_name(), *group, "--help"))
-    if name in NOT_COMMANDS:
-        return UsageError(f"there is no command {name}; {NOT_COMMANDS[name]}", text=help_)
-    sentence = f"no such command {quote_text(last)}"
-    if near := find_nearest(last, list(list_names(tuple(group)))):
+    at = next(at for at, _ in enumerate(words) if tuple(words[: at + 1]) not in GROUPS)
+    group, last = tuple(words[:at]), words[at]
+    name, sentence = " ".join((*group, last)), f"no such command {quote_text(last)}"
+    if told := NOT_COMMANDS.get(name):
+        return UsageError(f"there is no command {name}; {told}", text=" ".join((get_program_name(), *group, "--help")))
+    if near := _find_meant(group, last, after, topics):
         return usage_error(group, sentence, near)
     elsewhere = [entry.name for entry in COMMANDS if entry.words[-1] == last and len(entry.words) > 1]
-    if elsewhere:
-        meant = join_alternatives(elsewhere[:SUGGESTIONS_MAX])
-        return usage_error(group, sentence, meant)
-    return usage_error(group, sentence)
+    return usage_error(group, sentence, join_alternatives(elsewhere[:SUGGESTIONS_MAX]) if elsewhere else None)
+
+
+def _find_meant(group: tuple[str, ...], last: str, after: Sequence[str], topics: Iterable[str]) -> str | None:
+    """Return the command with another word for the same, in another order, or with a similar name."""
+    names = list(list_names(group))
+    alike = [name for name in names if any({name, last} <= verbs for verbs in ALIKE)] if group else []
+    if alike:
+        return join_alternatives([" ".join((*group, name)) for name in alike])
+    if after and find_command(" ".join((*group, after[0]))):
+        return " ".join((*group, after[0], quote(last)))
+    return find_nearest(last, [*names, *topics])
 
 
 def _show_group(words: tuple[str, ...], others: Sequence[str]) -> int:

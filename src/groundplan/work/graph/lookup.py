@@ -6,12 +6,14 @@ command line looks up what they typed, and then sends whole ids.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct
 
 from groundplan.kernel.access import Permission
-from groundplan.kernel.errors import Invalid
+from groundplan.kernel.errors import Invalid, NotFound
+from groundplan.kernel.ids import ALPHABET
 from groundplan.kernel.input_gate.text_limits import Name
 from groundplan.kernel.operations.registry import Effect, Route, declare
 from groundplan.kernel.store.authorize import find_visible_project_ids
@@ -35,6 +37,8 @@ PREFIX_CHARS_MIN = 3
 CANDIDATES_MAX = 50
 NAMED_MAX = 5  # titles in an error
 BEGINNING_CHARS_MAX = 32
+# How people write an id: with a sign, in capitals, or whole after a word, as in the message of a commit.
+NAMED_ID = re.compile(rf"(?:#|.*-(?=[{ALPHABET}]{{6,}}$))?([{ALPHABET}]{{{PREFIX_CHARS_MIN},}})")
 
 
 class Lookup(Struct, forbid_unknown_fields=True):
@@ -101,6 +105,13 @@ def _look_up_one(tx: Transaction, ref: str) -> int:
     row = _find_by_title(tx, ref)
     if row is not None:
         return row.n
+    named = NAMED_ID.fullmatch(ref.casefold())
+    if location is None and named is not None and named[1] != ref:
+        location = _find_by_id(tx, named[1])
+        if location is not None and location.project_id == tx.project.id:
+            return location.n
+    if len(ref) < PREFIX_CHARS_MIN:
+        raise NotFound("node", ref, hint=f"give the first {PREFIX_CHARS_MIN} characters of an id or a title")
     raise missing_node(tx, ref) if location is None else node_elsewhere(location, tx.project.id, beside=None)
 
 
@@ -117,7 +128,8 @@ def _find_by_title(tx: Transaction, ref: str) -> OutlineRow | None:
         if open_ones:
             raise AmbiguousTitle(ref, open_ones, problem=problem)
     if rows:
-        raise AmbiguousTitle(ref, rows, problem="no title begins with")
+        too_short = f"an id or a title needs its first {PREFIX_CHARS_MIN} characters, not"
+        raise AmbiguousTitle(ref, rows, problem="no title begins with" if len(ref) >= PREFIX_CHARS_MIN else too_short)
     return None
 
 

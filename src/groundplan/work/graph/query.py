@@ -133,7 +133,7 @@ def _load_rows(tx: Transaction, ns: list[int]) -> list[MatchRow]:
 
 def _to_found_node(row: MatchRow, *, now: str, lean: bool) -> FoundNode:
     properties: dict[str, Any] = msgspec.json.decode(row.properties)
-    add_claim_properties(properties, row, now=now)
+    add_claim_properties(properties, row, now=now, lean=lean)
     return FoundNode(
         id=row.id,
         summary=row.summary,

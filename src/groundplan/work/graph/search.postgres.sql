@@ -87,17 +87,17 @@ SELECT {match_columns}
  ORDER BY row_number() OVER (PARTITION BY c.project_id ORDER BY c.n DESC), c.project_id
  LIMIT :at_most;
 
--- name: nodes_with_merged_words
+-- part: description
+-- Differs from SQLite in its functions of JSON.
+coalesce(t.properties::json ->> 'description', '')
+
+-- part: has_description
+position('"description":' in t.properties) > 0
+
+-- name: nodes_with_texts
 -- Differs from SQLite in how words are compared.
-SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS title, {merged_text} AS text
-  FROM each(:projects) AS p
- CROSS JOIN work_merged_texts AS m
- CROSS JOIN work_nodes AS c
- WHERE m.tenant_id = :tenant_id
-   AND m.project_id = p.value
-   AND translate(lower(({merged_text}) COLLATE "C"), :uppers, :lowers) LIKE ALL (ARRAY(SELECT value FROM each(:likes)))
-   AND c.tenant_id = m.tenant_id
-   AND c.project_id = m.project_id
-   AND c.n = m.node_n
- ORDER BY m.rev DESC, c.project_id, m.id
+SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS title, x.text
+  {texts}
+   AND translate(lower(x.text COLLATE "C"), :uppers, :lowers) LIKE ALL (ARRAY(SELECT value FROM each(:likes)))
+ ORDER BY x.node_n DESC, c.project_id, x.text COLLATE "C"
  LIMIT :at_most;

@@ -451,7 +451,10 @@ READ_PER_PROJECT_MIN = 1_000
 
 
 def find_nodes(tx: Transaction, projects: Sequence[str], words: SearchWords) -> list[TextMatch]:
-    """Return matching nodes of some projects, newest first. For words without trigrams, only new nodes are read."""
+    """Return matching nodes of some projects, newest first, those with the words in their summaries before the others.
+
+    For words without trigrams, only new summaries are read.
+    """
     parameters = build_parameters(projects, words)
     matches = tx.all(sql.nodes_with_id, TextMatch, **parameters)
     if match := _build_match(words):
@@ -461,8 +464,10 @@ def find_nodes(tx: Transaction, projects: Sequence[str], words: SearchWords) -> 
         with_words = tx.all(sql.nodes_with_short_words, TextMatch, **parameters, read_max=read_max)
     if len(with_words) >= parameters["per_project"]:  # the node with exactly this summary may be older than all of them
         matches += tx.all(sql.nodes_with_summary, TextMatch, **parameters)
-    merged = tx.all(sql.nodes_with_merged_words, TextMatch, **parameters)
-    return drop_repeated([*matches, *with_words, *merged])
+    matches = drop_repeated([*matches, *with_words])
+    if len(matches) < parameters["per_project"]:  # texts are read whole, and their nodes come last
+        matches += tx.all(sql.nodes_with_texts, TextMatch, **parameters)
+    return drop_repeated(matches)
 
 
 def _build_match(words: SearchWords) -> str:

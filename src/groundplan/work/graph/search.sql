@@ -425,26 +425,52 @@ SELECT {match_columns}
  ORDER BY found.key, c.project_id
  LIMIT :at_most;
 
--- part: merged_text
-m.summary || coalesce(' ' || m.description, '')
+-- part: of_project
+WHERE t.tenant_id = :tenant_id
+           AND t.project_id = p.value
 
--- name: nodes_with_merged_words
--- Return the nodes of these projects into which a node with all words was merged, with the summary and the
--- description of that node.
-SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS title, {merged_text} AS text
-  FROM each(:projects) AS p
- CROSS JOIN work_merged_texts AS m
+-- part: texts
+-- What was written about nodes beside their summaries, with the words of the nodes that were merged into them.
+FROM (SELECT t.project_id, t.node_n, t.summary || ' ' || coalesce(t.description, '') AS text
+          FROM each(:projects) AS p
+         CROSS JOIN work_merged_texts AS t
+         {of_project}
+         UNION ALL
+        SELECT t.project_id, t.node_n, t.title || ' ' || t.content
+          FROM each(:projects) AS p
+         CROSS JOIN work_sections AS t
+         {of_project}
+         UNION ALL
+        SELECT t.project_id, t.node_n, t.ref
+          FROM each(:projects) AS p
+         CROSS JOIN work_evidence AS t
+         {of_project}
+         UNION ALL
+        SELECT t.project_id, t.n, {description}
+          FROM each(:projects) AS p
+         CROSS JOIN work_nodes AS t
+         {of_project}
+           AND {has_description}) AS x
  CROSS JOIN work_nodes AS c
- WHERE m.tenant_id = :tenant_id
-   AND m.project_id = p.value
+ WHERE c.tenant_id = :tenant_id
+   AND c.project_id = x.project_id
+   AND c.n = x.node_n
+
+-- part: description
+coalesce(json_extract(t.properties, '$.description'), '')
+
+-- part: has_description
+instr(t.properties, '"description":') > 0
+
+-- name: nodes_with_texts
+-- Return the newest nodes of these projects about which a text with all words was written.
+SELECT c.project_id, c.id AS ref, coalesce(c.kind, 'task') AS kind, c.summary AS title, x.text
+  {texts}
    AND NOT EXISTS (SELECT 1
                      FROM each(:word_parts) AS part
-                    WHERE instr(lower({merged_text}), part.value) = 0)
+                    WHERE instr(lower(x.text), part.value) = 0)
    AND NOT EXISTS (SELECT 1
                      FROM each(:other_globs) AS pattern
-                    WHERE lower({merged_text}) NOT GLOB pattern.value)
-   AND c.tenant_id = m.tenant_id
-   AND c.project_id = m.project_id
-   AND c.n = m.node_n
- ORDER BY m.rev DESC, c.project_id, m.id
+                    WHERE lower(x.text) NOT GLOB pattern.value)
+ ORDER BY x.node_n DESC, c.project_id, x.text
  LIMIT :at_most;

@@ -99,11 +99,11 @@ def fill(pl: ShortWords) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("columns", [20, 80, 120])
 def test_lists_board_and_tree_fit_the_terminal_and_have_colours(pl: ShortWords, program: Standby, columns: int) -> None:
     fill(pl)
-    for word in ("ls", "board", "tree", "next"):
-        with on_terminal(program, word, columns=columns) as terminal:
+    for word in ("ls", "board", "tree", "next", "show short", "log", "where"):
+        with on_terminal(program, *word.split(), columns=columns) as terminal:
             shown = terminal.read_all()
         assert "\x1b[" in shown
         widths = [measure(ESCAPE.sub("", line)) for line in shown.splitlines()]

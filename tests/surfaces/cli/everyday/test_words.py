@@ -210,7 +210,7 @@ def test_what_waits_is_blocked_and_a_loop_is_refused_with_its_path(pl: ShortWord
     assert f"{login} -> {docs} -> {login}" in refused.out
 
     assert pl(f"block {docs} --on {login} --off").code == 0
-    assert pl.lines("ls blocked") == ['No tasks here. Next: groundplan add "what is to be done"']
+    assert pl.lines("ls blocked") == ["No such tasks. All: groundplan ls all"]
 
 
 def test_a_hold_needs_a_reason_and_no_version(pl: ShortWords) -> None:

@@ -203,6 +203,12 @@ class LockFile:
 
 
 def _unusable(path: str, error: OSError) -> Unavailable:
+    if not os.path.lexists(path):
+        return Unavailable(
+            f"no file can be created beside {quote_name(path.rpartition('-')[0])}: {error.strerror}; "
+            "the database needs a folder where you may write",
+            code="store_cannot_open",
+        )
     return Unavailable(
         f"cannot use {quote_name(path)}, which writers of the database share: {error.strerror}; "
         "give it the owner of the database",

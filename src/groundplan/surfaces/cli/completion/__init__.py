@@ -1,4 +1,4 @@
-"""Completion for bash, zsh and fish: static files that ask `groundplan complete`, and where they are installed."""
+"""Completion for bash, zsh and fish: static files that ask `groundplan __complete`, and where they are installed."""
 
 from __future__ import annotations
 

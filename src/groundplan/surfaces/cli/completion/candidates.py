@@ -1,4 +1,4 @@
-"""`groundplan complete SHELL INDEX WORD…`: what can stand at a place of a command line, one candidate a line.
+"""`groundplan __complete SHELL INDEX WORD…`: what can stand at a place of a command line, one candidate a line.
 
 A line is a value, a tab and a description. It only reads, creates nothing, and prints nothing if anything is wrong: a
 shell shows what it prints while somebody types.

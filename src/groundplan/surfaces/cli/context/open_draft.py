@@ -16,10 +16,9 @@ DRAFTS_NAMED_MAX = 3
 RUN = "runId"
 
 
-def find_or_begin_draft(session: Session, project: str) -> str:
-    """Return the id of my only open draft, or of a new one, which begins as a copy of the facts in force."""
-    draft = find_draft(session, project)
-    return str(session.call("context.create_draft", scopeId=project).run.id) if draft is None else draft
+def begin_draft(session: Session, project: str) -> str:
+    """Return the id of a new draft, which begins as a copy of the facts in force."""
+    return str(session.call("context.create_draft", scopeId=project).run.id)
 
 
 def add_run(session: Session, arguments: dict[str, Any], lists: Sequence[str], find_project: Callable[[], str]) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 from uuid import NAMESPACE_URL, uuid5
 
-from groundplan.kernel.errors import Invalid
+from groundplan.kernel.errors import Invalid, NotFound
 from groundplan.kernel.input_gate.strict_json import decode
 from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.cli.command_line import argument, option
-from groundplan.surfaces.cli.context.open_draft import find_or_begin_draft
+from groundplan.surfaces.cli.context.open_draft import begin_draft, find_draft
 from groundplan.surfaces.cli.failures import UsageError
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.renderers import show_answer
@@ -29,6 +29,7 @@ def build_file_source(run: str, path: str) -> dict[str, str]:
     }
 
 
+RUN_CHARS = 36  # of an id
 BOOLEAN_WORDS = {"true": True, "false": False}
 
 
@@ -38,8 +39,9 @@ def set_input(
         list[str],
         argument(
             "[RUN] POINTER [VALUE]",
-            "The draft, by id, default: my open draft, else a new one. The JSON Pointer of the input, such as "
-            "/site/size. The value; '' is the empty text. Put a value that starts with a dash last, after --.",
+            "The JSON Pointer of the input, such as /site/size. Before it the draft, by id, default: my open draft, "
+            "else a new one. After it the value; '' is the empty text. Put a value that starts with a dash last, "
+            "after --.",
         ),
     ],
     kind: Annotated[
@@ -110,28 +112,27 @@ def set_input(
         "rationale": rationale,
     }
     write = {"pointer": pointer, **{name: option for name, option in given.items() if option is not None}}
+    if value is None and not (unset or source or source_file) and write.keys() <= {"pointer", "rationale"}:
+        raise UsageError(f"nothing to write at {quote_text(pointer)[1:-1]}; give a VALUE, --unset, or another option")
     if run is None and project is None:
         project = invocation.find_project()
     with invocation.session(reads_only=True) as session:
-        if run is None:
-            _check_pointer(pointer)
-            run = find_or_begin_draft(session, str(project))
-        files = _list_file_sources(run, source_file or [])
-        if source or files:
-            write["sourceIds"] = [*(source or []), *(one["id"] for one in files)]
-        current = _fetch_input(session, run, pointer)
+        steps = _split_pointer(pointer)
+        draft = run or find_draft(session, str(project))
+        current = _fetch_input(session, str(project), draft, pointer)
         if current is None:
-            write = {"label": _derive_label(pointer), "valueKind": "enum" if option else "string", **write}
+            write = {"label": steps[-1] or pointer, "valueKind": "enum" if option else "string", **write}
         if unset:
             write["value"] = None
         elif value is not None:
             write["value"] = _parse_value(
                 str(write.get("valueKind") or (current and current.value_kind)), value, pointer
             )
-        elif current is not None and write.keys() <= {"pointer", "rationale"}:
-            raise UsageError(
-                f"nothing to write at {quote_text(pointer)[1:-1]}; give a VALUE, --unset, or another option"
-            )
+        # Only now, so that no line that is refused leaves a draft behind.
+        run = draft or begin_draft(session, str(project))
+        files = [build_file_source(run, path) for path in source_file or ()]
+        if source or files:
+            write["sourceIds"] = [*(source or []), *(one["id"] for one in files)]
         sources = {"sources": files} if files else {}
         answer = session.call("context.edit", runId=run, inputs=[write], **sources)
 
@@ -141,6 +142,8 @@ def set_input(
 def _split_words(words: list[str]) -> tuple[str | None, str, str | None]:
     """Return the run, the pointer and the value. A run is an id, and a pointer begins with a slash."""
     run, rest = (None, words) if words[0].startswith("/") else (words[0], words[1:])
+    if run is not None and len(run) < RUN_CHARS:
+        raise UsageError(f"{quote_text(run)} is no POINTER, which begins with a slash; did you mean /{run}?")
     if not rest:
         raise UsageError("POINTER is missing; write one such as /site/size, then the value")
     pointer, *values = rest
@@ -149,30 +152,27 @@ def _split_words(words: list[str]) -> tuple[str | None, str, str | None]:
     return run, pointer, values[0] if values else None
 
 
-def _list_file_sources(run: str, paths: list[str]) -> list[dict[str, str]]:
-
-    return [build_file_source(run, path) for path in paths]
-
-
-def _check_pointer(pointer: str) -> None:
-    from groundplan.context.values import validate_pointer
-
-    validate_pointer(pointer, ("POINTER",))
-
-
-def _fetch_input(session: Session, run: str, pointer: str) -> PcivInputV1 | None:
-    """Return the current input at a pointer, or None. It is read through a view of only this pointer."""
-    _check_pointer(pointer)
-    project = session.call("context.fetch_run", runId=run).run.scope_id
-    view = session.call("context.view", scopeId=project, runId=run, pointers=[pointer])
+def _fetch_input(session: Session, project: str, draft: str | None, pointer: str) -> PcivInputV1 | None:
+    """Return the current input at a pointer, or None: of the draft, else of the facts in force, as a draft begins."""
+    at: dict[str, Any] = {"scopeId": project}
+    if draft is not None:
+        at = {"scopeId": session.call("context.fetch_run", runId=draft).run.scope_id, "runId": draft}
+    try:
+        view = session.call("context.view", **at, pointers=[pointer])
+    except NotFound:
+        if draft is not None:
+            raise
+        return None  # no facts are committed
     found: PcivInputV1 | None = view.inputs_by_pointer.get(pointer)
     return found
 
 
-def _derive_label(pointer: str) -> str:
-    from groundplan.context.values import split_pointer
+def _split_pointer(pointer: str) -> list[str]:
+    """Return the steps of a pointer."""
+    from groundplan.context.values import split_pointer, validate_pointer
 
-    return split_pointer(pointer)[-1] or pointer
+    validate_pointer(pointer, ("POINTER",))
+    return split_pointer(pointer)
 
 
 def _parse_value(kind: str, text: str, pointer: str) -> Any:

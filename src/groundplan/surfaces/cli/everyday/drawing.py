@@ -60,9 +60,11 @@ def draw_heading(node_id: str, title: str, state: str, output: Output, *, style:
     """Yield the whole title of a task after its sign and id; on a terminal, a long one is wrapped."""
     head = mark_state(state, output).append(f" {node_id}  ", "bold")
     text = StyledText(escape_control_chars(to_one_line(title)), style or get_title_style(state))
-    first, *others = text.wrap(max(output.columns - head.cell_len, TITLE_COLUMNS_MIN))
-    indent = " " * head.cell_len
-    yield head.append_text(first)
+    room = output.columns - head.cell_len
+    is_narrow = room < TITLE_COLUMNS_MIN
+    indent = INDENT if is_narrow else " " * head.cell_len
+    first, *others = [head, *text.wrap(output.columns - len(INDENT))] if is_narrow else text.wrap(room)
+    yield first if is_narrow else head.append_text(first)
     yield from (StyledText.assemble(indent, other) for other in others)
 
 
@@ -115,9 +117,12 @@ def draw_fields(pairs: Iterable[tuple[str, str]], output: Output, *, indent: str
     width = max((measure(name) for name, _ in shown), default=0)
     for name, value in shown:
         first = f"{indent}{name}{' ' * (width - measure(name))}  "
-        columns = max(output.columns - len(first), TITLE_COLUMNS_MIN)
-        for index, line in enumerate(StyledText(escape_control_chars(value)).wrap(columns)):
-            head = StyledText(first, "dim") if index == 0 else StyledText(" " * len(first))
+        is_narrow = output.columns - len(first) < TITLE_COLUMNS_MIN
+        below = indent + INDENT if is_narrow else " " * len(first)
+        if is_narrow:
+            yield StyledText(f"{indent}{name}", "dim")
+        for index, line in enumerate(StyledText(escape_control_chars(value)).wrap(output.columns - len(below))):
+            head = StyledText(first, "dim") if index == 0 and not is_narrow else StyledText(below)
             yield head.append_text(line)
 
 

@@ -36,6 +36,7 @@ HINTS: Mapping[str, WordHint] = {
     "work.history": WordHint("log {id}"),
     "container.workflow_state": WordHint("show {id}"),
     "briefing.inbox": WordHint("inbox"),
+    "event.list": WordHint("log"),
     "briefing.undo": WordHint("undo"),
     "container.block": WordHint("hold {id} -m WHY"),
     "container.unblock": WordHint("hold {id} --off"),

@@ -47,9 +47,13 @@ def list_tasks(
         str | None, option("--under", "-u", value="ID", text="Only those below this task.", kind=Kind.NODE)
     ] = None,
     by: Annotated[str | None, option("--by", value="NAME", text="Only those that this actor has taken.")] = None,
-    text: Annotated[str | None, option("--text", value="TEXT", text="Only those with this text in the title.")] = None,
+    text: Annotated[
+        str | None,
+        option("--text", value="TEXT", text="Only those with this text in the title.", fields=("filter.text",)),
+    ] = None,
     sort: Annotated[
-        str | None, option("--sort", value="ORDER", text="readiness (the default), recent, created or depth.")
+        str | None,
+        option("--sort", value="ORDER", text="readiness (the default), recent, created or depth.", fields=("sort",)),
     ] = None,
     limit: Limit = None,
     cursor: Cursor = None,
@@ -62,10 +66,12 @@ def list_tasks(
         filter_["ancestor"] = top.id
     wanted = _build_request(invocation, state, filter_, sort) | {"limit": limit, "cursor": cursor}
 
+    is_filtered = bool(filter_) or state not in ("open", "all")
+
     def read() -> CommandResult:
         answer = invocation.run("work.outline", **wanted)
         last = answer.nodes[0].id if len(answer.nodes) == 1 else None
-        return make_result(lambda output: draw_outline(answer, output), last=last, follow=read)
+        return make_result(lambda output: draw_outline(answer, output, is_filtered=is_filtered), last=last, follow=read)
 
     return read()
 
@@ -85,10 +91,10 @@ def _build_request(invocation: Invocation, state: str, filter_: dict[str, Any], 
     return {"project": invocation.project, "filter": filter_, "sort": sort}
 
 
-def draw_outline(answer: Outline, output: Output) -> Iterator[Part]:
+def draw_outline(answer: Outline, output: Output, *, is_filtered: bool = False) -> Iterator[Part]:
     """Yield a line for each task, and how many there are."""
     if not answer.nodes:
-        yield describe_no_tasks()
+        yield f"No such tasks. All: {get_program_name()} ls all" if is_filtered else describe_no_tasks()
         return
     for node in answer.nodes:
         yield draw_task(node, output, with_parent=output.is_terminal)
@@ -110,7 +116,7 @@ TREE_NODES_MAX = 200  # the most that one request lists
 
 def show_board(invocation: Invocation, limit: Limit = None, watch: Watch = False) -> CommandResult:
     """Show the columns of the board."""
-    cards = limit or CARDS
+    cards = CARDS if limit is None else limit
 
     def read() -> CommandResult:
         lanes = [

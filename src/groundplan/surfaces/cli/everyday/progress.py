@@ -10,6 +10,7 @@ from msgspec import UNSET
 
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.errors import Conflict, Forbidden, NextStep, RuleViolated
+from groundplan.kernel.wording import quote_text
 from groundplan.surfaces.cli.command_line import Kind, argument, option, usage_error
 from groundplan.surfaces.cli.everyday.drawing import (
     draw_fields,
@@ -142,6 +143,8 @@ def _format_dependency(one: Any) -> str:
 HASH_CHARS = range(6, 65)  # of a commit, from a short one to SHA-256
 HEX_DIGITS = frozenset("0123456789abcdef")
 TYPE_CHARS_MAX = 40
+NOTE = "note"
+EVIDENCE = ("updates[].add_evidence[].ref", "updates[].add_evidence")  # of requests
 
 
 def finish(
@@ -149,9 +152,17 @@ def finish(
     tasks: Tasks,
     evidence: Annotated[
         list[str] | None,
-        option("--evidence", "-e", value="TYPE:REF", text="What shows it, such as commit:9f2ab1; repeatable."),
+        option(
+            "--evidence",
+            "-e",
+            value="TYPE:REF",
+            text="What shows it, such as commit:9f2ab1; repeatable.",
+            fields=EVIDENCE,
+        ),
     ] = None,
-    message: Annotated[str | None, option("--message", "-m", value="TEXT", text="A note, kept as evidence.")] = None,
+    message: Annotated[
+        str | None, option("--message", "-m", value="TEXT", text="A note, kept as evidence.", fields=EVIDENCE)
+    ] = None,
     off: Annotated[bool, option("--off", text="Open them again.")] = False,
     force: Annotated[
         bool, option("--force", text="Although they are blocked; for people. -m says why, and the history keeps it.")
@@ -165,7 +176,7 @@ def finish(
     elif not off:
         _refuse_blocked(invocation, nodes)
     if message and not force:
-        entries.append({"type": "note", "ref": message})
+        entries.append({"type": NOTE, "ref": message})
     update: dict[str, Any] = {"resolved": not off}
     if entries:
         update["add_evidence"] = entries
@@ -174,7 +185,15 @@ def finish(
     if off:
         nodes = invocation.look_up(node.id for node in nodes)  # as they are now: some may wait for others
     state = None if off else "resolved"
-    return make_result(lambda output: draw_changed(nodes, state, answer, output), last=nodes[-1].id)
+    notes = [
+        one["ref"] for one, text in zip(entries, evidence or (), strict=False) if one == {"type": NOTE, "ref": text}
+    ]
+
+    def draw(output: Output) -> Iterator[Part]:
+        yield from draw_changed(nodes, state, answer, output)
+        yield from draw_lines("Kept as a note, having no type:", (f"{INDENT}{to_one_line(text)}" for text in notes))
+
+    return make_result(draw, last=nodes[-1].id)
 
 
 class ForceRequiresPerson(Forbidden):
@@ -216,7 +235,9 @@ def _refuse_blocked(invocation: Invocation, nodes: Sequence[OutlineNode]) -> Non
 def drop(
     invocation: Invocation,
     tasks: Tasks,
-    reason: Annotated[str | None, option("--message", "-m", value="TEXT", text="Why; needed.")] = None,
+    reason: Annotated[
+        str | None, option("--message", "-m", value="TEXT", text="Why; needed.", fields=("operations[].reason",))
+    ] = None,
 ) -> CommandResult:
     """Drop tasks in one transaction."""
     if reason is None:
@@ -224,19 +245,24 @@ def drop(
     nodes = invocation.look_up(tasks)
     operations = [{"op": "drop", "node_id": node.id, "reason": reason} for node in nodes]
     answer = invocation.run("work.restructure", operations=operations)
-    return make_result(lambda output: draw_changed(nodes, "dropped", answer, output), last=nodes[-1].id)
+    nodes = invocation.look_up(node.id for node in nodes)  # as they are now: some may have been done
+    return make_result(lambda output: draw_changed(nodes, None, answer, output), last=nodes[-1].id)
 
 
 def parse_evidence(text: str) -> dict[str, str]:
     """Return evidence from `TYPE:REF`. Without a type, a hash is a commit, an existing path a file, the rest a note."""
     type_, colon, ref = text.partition(":")
-    if colon and ref and 0 < len(type_) <= TYPE_CHARS_MAX and type_.replace("_", "").replace("-", "").isalnum():
+    has_type = 0 < len(type_) <= TYPE_CHARS_MAX and type_.replace("_", "").replace("-", "").isalnum()
+    if colon and ((has_type and not ref) or not type_):
+        lack = "a reference after" if has_type else "a type before"
+        raise usage_error(("done",), f"--evidence {quote_text(text)} lacks {lack} the colon, as in commit:9f2ab1")
+    if colon and has_type:
         return {"type": type_, "ref": text if ref.startswith("//") else ref}
     if len(text) in HASH_CHARS and set(text) <= HEX_DIGITS:
         return {"type": "commit", "ref": text}
     if "\0" not in text and os.path.lexists(text):
         return {"type": "file", "ref": text}
-    return {"type": "note", "ref": text}
+    return {"type": NOTE, "ref": text}
 
 
 def draw_changed(
@@ -283,6 +309,7 @@ def block(
     answer = invocation.run("work.connect", project=invocation.project, edges=edges, decision=message)
     # To wait twice for the same task is no mistake of a person.
     rejected = [edge for edge in answer.rejected or () if edge.reason not in ALREADY]
+    unchanged = {edge.to for edge in answer.rejected or ()} - {edge.to for edge in rejected}
     is_done = answer.applied or len(rejected) < len(targets)
 
     def draw(output: Output) -> Iterator[Part]:
@@ -291,6 +318,9 @@ def block(
         elif is_done:
             yield from _draw_waiting(node, targets, output)
             yield from draw_warnings(answer)
+        for one in (one for one in targets if one.id in unchanged):
+            already = "did not wait for" if off else "already waited for"
+            yield StyledText(f"{INDENT}{already} {one.id} {escape_control_chars(to_one_line(one.summary))}", "dim")
         yield from _draw_rejected(rejected)
 
     return make_result(draw, last=node.id, exit_code=RuleViolated.exit_code if rejected else 0)
@@ -313,7 +343,9 @@ def _draw_rejected(rejected: Sequence[RejectedEdge]) -> Iterator[Part]:
 def hold(
     invocation: Invocation,
     tasks: Tasks,
-    reason: Annotated[str | None, option("--message", "-m", value="TEXT", text="Why; needed.")] = None,
+    reason: Annotated[
+        str | None, option("--message", "-m", value="TEXT", text="Why; needed.", fields=("blockedReason",))
+    ] = None,
     off: Annotated[bool, option("--off", text="End the hold.")] = False,
 ) -> CommandResult:
     """Put tasks on hold, or end their holds, one after the other."""

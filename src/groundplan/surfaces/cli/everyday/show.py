@@ -125,7 +125,7 @@ def _draw_below(tree: NodeTree | None, output: Output, indent: str) -> Iterator[
 
 def find(
     invocation: Invocation,
-    words: Annotated[str, argument("WORDS", "All of them, in any order.", joined=True)],
+    words: Annotated[str, argument("WORDS", "All of them, in any order.", joined=True, fields=("text",))],
     limit: Limit = None,
 ) -> CommandResult:
     """Find words everywhere in the project."""
@@ -157,7 +157,9 @@ def show_why(invocation: Invocation, task: Task) -> CommandResult:
 
 def undo(
     invocation: Invocation,
-    event: Annotated[str | None, argument("EVENT", "The event, such as 12.0. Default: your last change.")] = None,
+    event: Annotated[
+        str | None, argument("EVENT", "The event, such as 12.0. Default: your last change.", fields=("event",))
+    ] = None,
     redo: Annotated[bool, option("--redo", text="Do again what your last undo took back.")] = False,
     dry_run: Annotated[bool, option("--dry-run", text="Only say what it would do.")] = False,
     op_id: Annotated[

@@ -26,6 +26,7 @@ from groundplan.surfaces.cli.command_line import Kind, argument, option, usage_e
 from groundplan.surfaces.cli.everyday.drawing import draw_heading, draw_warnings, make_result
 from groundplan.surfaces.cli.everyday.progress import TASK, read_container
 from groundplan.surfaces.cli.failures import UsageError
+from groundplan.surfaces.cli.files import read_text
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
 from groundplan.surfaces.cli.last_id import find_state_folder
 from groundplan.surfaces.cli.options import Message, Task, Under
@@ -45,20 +46,29 @@ REF = "task"  # the name of the new node in the request
 
 def add(
     invocation: Invocation,
-    title: Annotated[str, argument("TITLE", "What is to be done.", joined=True)],
+    title: Annotated[str, argument("TITLE", "What is to be done.", joined=True, fields=("nodes[].summary",))],
     under: Under = None,
     after: Annotated[
         list[str] | None,
         option("--after", "-a", value="ID", text="It waits for this task; repeatable.", kind=Kind.NODE),
     ] = None,
     priority: Annotated[
-        float | None, option("--priority", "-p", value="N", text="A number; a higher one comes first.")
+        float | None,
+        option(
+            "--priority",
+            "-p",
+            value="N",
+            text="A number; a higher one comes first.",
+            fields=("nodes[].properties.priority",),
+        ),
     ] = None,
     tag: Annotated[
-        list[str] | None, option("--tag", "-t", value="TAG", text="A tag; repeatable.", kind=Kind.TAG)
+        list[str] | None,
+        option("--tag", "-t", value="TAG", text="A tag; repeatable.", kind=Kind.TAG, fields=("nodes[].tags",)),
     ] = None,
     serves: Annotated[
-        list[str] | None, option("--serves", value="KEY", text="What it is for, such as OC1; repeatable.")
+        list[str] | None,
+        option("--serves", value="KEY", text="What it is for, such as OC1; repeatable.", fields=("nodes[].serves",)),
     ] = None,
     message: Message = None,
 ) -> CommandResult:
@@ -132,9 +142,24 @@ def edit(
 def add_note(
     invocation: Invocation,
     task: Task,
-    text: Annotated[str | None, argument("TEXT", "The note. Default: your editor opens.", joined=True)] = None,
+    text: Annotated[
+        str | None,
+        argument(
+            "TEXT",
+            "The note; - reads it from standard input. Default: your editor opens.",
+            joined=True,
+            is_piped=True,
+            fields=("updates[].add_evidence[].ref",),
+        ),
+    ] = None,
     retract: Annotated[
-        str | None, option("--retract", value="EVENT", text="Take back the notes of this event, which show names.")
+        str | None,
+        option(
+            "--retract",
+            value="EVENT",
+            text="Take back the notes of this event, which show names.",
+            fields=("updates[].retract_note",),
+        ),
     ] = None,
 ) -> CommandResult:
     """Add a note to a task, or take one back."""
@@ -258,7 +283,7 @@ def _open_editor(path: Path, words: tuple[str, ...]) -> None:
     """Open a file in the editor of the person and wait until it is closed."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         path.unlink(missing_ok=True)
-        alternative = "--file FILE" if words == ("edit",) else "the text after the ID"
+        alternative = "--file FILE" if words == ("edit",) else "the text after the ID, or - for standard input,"
         raise usage_error(words, f"the editor needs a terminal; give {alternative} instead")
     import shlex
     import subprocess
@@ -288,9 +313,7 @@ def _read_file(path: Path) -> str:
 
 
 def _read_given(name: str) -> str:
-    from pathlib import Path
-
-    return sys.stdin.read() if name == "-" else _read_file(Path(name))
+    return read_text("--file", name)
 
 
 @contextmanager

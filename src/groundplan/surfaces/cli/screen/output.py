@@ -24,11 +24,23 @@ class TextTable:
     def lay_out(self, columns: int) -> Iterator[StyledText]:
         """Yield the lines of the table at a width."""
         widths = self._choose_widths(columns)
+        if sum(widths) + GAP_COLUMNS * (len(widths) - 1) > columns:
+            yield from self._stack(columns)
+            return
         if self.headings:
             yield from _lay_out_row([StyledText(heading, "bold") for heading in self.headings], widths)
             yield StyledText(RULE * min(sum(widths) + GAP_COLUMNS * (len(widths) - 1), columns))
         for row in self.rows:
             yield from _lay_out_row(row, widths)
+
+    def _stack(self, columns: int) -> Iterator[StyledText]:
+        """Yield the cells of each row below each other, for a terminal that is too narrow."""
+        for row in self.rows:
+            if self.headings and row is not self.rows[0]:
+                yield StyledText(RULE * columns)
+            names = [StyledText(f"{heading}: ", "bold") for heading in self.headings]
+            for name, cell in zip(names or [StyledText()] * len(row), row, strict=True):
+                yield from StyledText.assemble(name, cell).wrap(columns)
 
     def _choose_widths(self, columns: int) -> list[int]:
         cells = [*self.rows, [StyledText(heading) for heading in self.headings]] if self.headings else list(self.rows)

@@ -19,6 +19,7 @@ from groundplan.purpose.turned_edges import check_turned_edges
 from groundplan.session import Session
 from groundplan.surfaces.cli.drawing import GAP, Lines, Rows, View
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.missing_plan import MISSING, NoPlanHere, find_lack
 from groundplan.surfaces.cli.steps import Step, join_steps
 from groundplan.work.checks import check_leases, check_plans
 
@@ -28,6 +29,8 @@ def doctor(invocation: Invocation) -> CommandResult:
     from groundplan.repository.setup.synced_folders import REMEDY, describe_danger
 
     db = invocation.settings.db
+    if find_lack(db) == MISSING and not invocation.settings.may_create_db:
+        raise NoPlanHere(invocation.settings.config_file)
     findings = list(check_store(db, build_schema()))
     if not is_postgres(db) and (danger := describe_danger(db)) is not None:
         findings.append(warn("folder", danger, REMEDY))

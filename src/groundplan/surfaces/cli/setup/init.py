@@ -132,6 +132,8 @@ def init(
         db = repository.db
     else:
         db = invocation.settings.db if where is None else check_db(where, "PATH|URL")
+        if where is not None and not (Path(where).suffix or "/" in where):
+            print_warning(f"{quote_text(where)} is the file of the database; project create makes projects in it")
     if not is_postgres(db) and (app_role is not None or new_password):
         raise UsageError("--app-role and --new-password are for PostgreSQL; a file has no roles")
     danger = None if is_postgres(db) else describe_danger(db)
@@ -264,7 +266,7 @@ def _set_up_repository(invocation: Invocation, repository: RepositoryPlan, cance
             "Commands find it from every folder of the repository. The database is not committed.",
             GAP,
             "Next steps:",
-            "  groundplan where",
+            '  groundplan add "what is to be done"',
             "  groundplan mcp --agent NAME   (the command your AI client starts)",
         ],
     )

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 from groundplan import __version__
 from groundplan.configuration import SETTINGS, Settings
-from groundplan.discovery import find_plans
+from groundplan.discovery import DB_NAME, find_plans
 from groundplan.kernel.answers import encode
 from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.store.open_store import strip_password
 from groundplan.surfaces.cli.drawing import Lines, Rows, View
 from groundplan.surfaces.cli.invocation import CommandResult, Invocation
+from groundplan.surfaces.cli.missing_plan import MISSING, find_lack
 from groundplan.surfaces.cli.steps import Step, join_steps
 from groundplan.surfaces.cli.terminal import format_value
 
@@ -86,8 +87,10 @@ def where(invocation: Invocation) -> CommandResult:
 
 
 def _describe_db(settings: Settings) -> SettingInForce:
-    found = "groundplan.db, found here or above"
-    return SettingInForce("database", strip_password(settings.db), settings.sources.get("db", found))
+    source = settings.sources.get("db")
+    if source is None and find_lack(settings.db) == MISSING:
+        return SettingInForce("database", None, "no plan here or above")
+    return SettingInForce("database", strip_password(settings.db), source or f"{DB_NAME}, found here or above")
 
 
 def _describe_project(invocation: Invocation) -> SettingInForce:

@@ -7,7 +7,7 @@ _groundplan() {
     while IFS= read -r line; do
         printf -v value '%q' "${line%%$'\t'*}"
         COMPREPLY+=("$value")
-    done < <(command groundplan complete bash "$COMP_CWORD" "${COMP_WORDS[@]:1}" 2>/dev/null)
+    done < <(command groundplan __complete bash "$COMP_CWORD" "${COMP_WORDS[@]:1}" 2>/dev/null)
 }
 
 complete -o nosort -F _groundplan groundplan pl 2>/dev/null || complete -F _groundplan groundplan pl

@@ -6,7 +6,7 @@ function __groundplan_complete
     # The word as it will be: without a quotation mark that is still open, and without backslashes.
     set -l typed (string replace -r '^["\']' '' -- (commandline -ct))
     set -l current (string unescape -- "$typed"; or echo -- "$typed")
-    command groundplan complete fish (count $before) $before[2..-1] "$current" 2>/dev/null
+    command groundplan __complete fish (count $before) $before[2..-1] "$current" 2>/dev/null
 end
 
 for program in groundplan pl
