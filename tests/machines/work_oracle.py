@@ -689,6 +689,8 @@ class Work:
                     if self.lead(n) == ROOT and not is_owner:
                         raise Refusal("root_stays")
                     self._drop(self.lead(n), reason, agent, now)
+                    if before.nodes[self.lead(n)].resolved:
+                        self._warnings.append(Warned(self.lead(n), "was resolved already"))
         self._refuse_loops()
         self._warn_of_dropped(before)
         return self._answer(before, applied=len(operations), named=tuple(named))

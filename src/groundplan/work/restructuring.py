@@ -482,7 +482,7 @@ def restructure(tx: Transaction, request: Restructure) -> Restructured:
                 node = _fetch_named(tx, operation.node_id, beside=first)
                 ended = drop(tx, readiness, node, operation.reason, decision=request.decision)
                 dropped += ended
-                if not ended:
+                if not ended and node.n not in (*dropped, *readiness.auto_resolved):
                     warnings.add(node.id, "was resolved already, so nothing changed and the reason is not kept")
                 details.append(OperationResult("drop", node.id, _describe_drop(ended)))
     if dropped:
