@@ -28,7 +28,7 @@ from groundplan.kernel.members import OneMember
 from groundplan.kernel.operations.registry import Operation
 from groundplan.kernel.projects import OneProject
 from groundplan.purpose.analysis import Analysis
-from groundplan.purpose.compliance.checklist import Compliance
+from groundplan.purpose.compliance.checklist import CodeVerdict, Compliance
 from groundplan.purpose.gates.gates import GateResult
 from groundplan.purpose.health import Health
 from groundplan.session import Session
@@ -172,7 +172,7 @@ def test_mypy_knows_every_answer_of_an_operation_that_has_several(plan: Session)
     plan.purpose.edit(project="atlas", operations=nodes)
     plan.purpose.edit(project="atlas", operations=[{"op": "remove_node", "node": "G1"}])
     checked = plan.purpose.check(project="atlas", gate="health")
-    assert_type(checked, GateResult | Health | Analysis | Compliance)
+    assert_type(checked, GateResult | Health | Analysis | Compliance | CodeVerdict)
     assert isinstance(checked, Health)
 
 

@@ -162,21 +162,25 @@ class Repository:
         raw = self._run("cat-file", "commit", commit.id)
         return raw.partition(b"\n\n")[2].decode("utf-8", "replace")
 
-    def read_changed_files(self, commit: Commit, suffixes: Collection[str]) -> list[tuple[str, bytes]]:
-        """Return the files with one of the suffixes that a commit added or changed; of a merge there are none."""
+    def read_changed_files(
+        self, commit: Commit, suffixes: Collection[str], *, bytes_max: int
+    ) -> Iterator[tuple[str, bytes]]:
+        """Yield the files of a suffix and size that a commit added or changed; of a merge there are none."""
         fields = iter(self._run(*_TREE_DIFF, "--root", "--no-commit-id", stdin=f"{commit.id}\n".encode()).split(b"\0"))
         changed = [(about.split(), _decode_text(next(fields))) for about in fields if about]
-        files = {path: about[3] for about, path in changed if about[1] in FILE_MODES and Path(path).suffix in suffixes}
-        output = (
-            self._run("cat-file", "--batch", stdin=b"".join(id_ + b"\n" for id_ in files.values())) if files else b""
-        )
-        read = []
-        for path in files:
-            header, _, output = output.partition(b"\n")
-            size = int(header.rpartition(b" ")[2])
-            read.append((escape_name(path), output[:size]))
-            output = output[size + 1 :]
-        return read
+        files = [
+            (path, about[3]) for about, path in changed if about[1] in FILE_MODES and Path(path).suffix in suffixes
+        ]
+        ids = b"".join(id_ + b"\n" for _, id_ in files)
+        sizes = self._run("cat-file", "--batch-check=%(objectsize)", stdin=ids).split() if files else []
+        read = [
+            (path, id_, int(size)) for (path, id_), size in zip(files, sizes, strict=True) if int(size) <= bytes_max
+        ]
+        output = self._run("cat-file", "--batch=", stdin=b"".join(id_ + b"\n" for _, id_, _ in read)) if read else b""
+        at = 0
+        for path, _, size in read:
+            yield escape_name(path), output[at + 1 : at + 1 + size]  # after an empty header, before a line break
+            at += size + 2
 
     def list_files(self, commit: Commit) -> list[str]:
         """Return the paths of all files of a commit, without those in submodules."""

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from groundplan.purpose.compliance.code_check import CodeFinding, check_code, decide
+from groundplan.purpose.compliance.checklist import CodeFinding
+from groundplan.purpose.compliance.code_check import check_code, decide
 
 PARENT = "parent_id"
 

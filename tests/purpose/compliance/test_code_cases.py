@@ -50,6 +50,7 @@ PYTHON = [
         ("APPROVED", None),
     ),
     ("from app.models import ¶Edge, ¶Node", ("APPROVED", None)),
+    ('client.call_tool("§open", {"project": "atlas"})', ("APPROVED", None)),
     ("def count(nodes: list[¶Node]) -> int:\n    return len(nodes)", ("APPROVED", None)),
     ('logger.info("no §nodes were found, only %d §edges", n)', ("APPROVED", None)),
     ('"""Rows are read from §nodes."""', ("APPROVED", None)),

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from groundplan.purpose.compliance.code_check import SUFFIXES, CodeFinding, Language, check_code
+from groundplan.purpose.compliance.checklist import CodeFinding
+from groundplan.purpose.compliance.code_check import SUFFIXES, Language, check_code
 from groundplan.surfaces.cli.purpose.compliance import read_source_files
 
 ROOT = Path(__file__).parents[3]

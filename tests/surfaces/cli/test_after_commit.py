@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from groundplan.surfaces.cli.purpose import compliance
 from tests.repository.working_copy import NOBODY_S_SETTINGS, WorkingCopy, git_environment
 from tests.standby import Standby
 from tests.surfaces.cli.conftest import Run
@@ -75,7 +76,8 @@ def test_code_of_the_commit_that_breaks_a_rule_is_reported_and_other_code_is_not
     parent = "parent_id"
     copy.commit({"old.sql": f"ALTER TABLE toc_nodes ADD {parent} int;\n"})
     changed = "SELECT id FROM toc_nodes;\nDROP TRIGGER frozen" + " ON toc_nodes;\n"
-    copy.commit({"db/1.sql": changed, "a.py": "rows = 1\n", "notes.txt": f"toc_nodes {parent}"})
+    large = f"-- {'x' * compliance.COMMITTED_BYTES_MAX}\n{changed}"
+    copy.commit({"db/0.sql": large, "db/1.sql": changed, "a.py": "rows = 1\n", "notes.txt": f"toc_nodes {parent}"})
 
     ended = run("after-commit")
     findings = run("after-commit", "--json").answer["code"]

@@ -43,8 +43,9 @@ INSTALL = "Run: pip install 'groundplan[check]', then check again"
 
 _FLAGS = re.IGNORECASE | re.ASCII
 _MODEL = r"[tT]oc(?:Node|Edge|Version|Assumption|EdgeAssumption|Indicator)s?(?![a-z])"
-# A table by its name, or a trigger, class or variable that is named after one; toc_version_id is a column.
-TOC_NAME = re.compile(rf"(?<![a-zA-Z0-9])(?i:toc_)(?!\w*_id\b)[a-zA-Z]\w*|\b{_MODEL}", re.ASCII)
+_NO_TABLE = r"(?!\w*_id\b|(?:check|edit|open|record|version)\b)"  # columns, and the tools of MCP
+# A table by its name, or a trigger, class or variable that is named after one.
+TOC_NAME = re.compile(rf"(?<![a-zA-Z0-9])(?i:toc_){_NO_TABLE}[a-zA-Z]\w*|\b{_MODEL}", re.ASCII)
 PARENT = re.compile(r"\bparent_?(?:(?:node|toc)_?)?(?:id|uuid)\b|\bparent_(?:node|key|ref)\b", _FLAGS)
 
 
@@ -174,21 +175,20 @@ _TRIGGERS_OFF = re.compile(r"\bsession_replication_role\b[^\n;]{0,20}\breplica\b
 # What is certain in any statement that names a toc_* table, also where it is put together at run time.
 _CERTAIN_IN_SQL = (
     (
+        *("published_edited", "without its triggers a published version can be changed", "Leave them enabled"),
         re.compile(r"\bDISABLE\s+TRIGGER\b", _FLAGS),
-        ("published_edited", "without its triggers a published version can be changed", "Leave them enabled"),
     ),
     (
+        *("row_security_off", "row level security of a toc_* table is switched off", "Leave it enabled and forced"),
         re.compile(r"\b(?:DISABLE|NO\s+FORCE)\s+ROW\s+LEVEL\s+SECURITY\b", _FLAGS),
-        ("row_security_off", "row level security of a toc_* table is switched off", "Leave it enabled and forced"),
     ),
     (
+        *("open_policy", "the policy lets every tenant see or write the rows", "Compare tenant_id with the user's"),
         re.compile(r"\b(?:CREATE|ALTER)\s+POLICY\b[^;]{0,400}?\b(?:USING|CHECK)\s*\(\s*true\s*\)", _FLAGS),
-        ("open_policy", "the policy lets every tenant see or write the rows", "Compare tenant_id with the user's"),
     ),
 )
 _WORDS = re.compile(r"\b(node_type|edge_type|risk_level)[\"`]?\s+IN\s*\(([^()]*)\)", _FLAGS)
 ALLOWED_WORDS: dict[str, list[str]] = {"node_type": [*NodeType], "edge_type": [*EdgeType], "risk_level": [*RiskLevel]}
-_SETS_DRAFT = re.compile(r"\btoc_versions\b.{0,400}?\bSET\b.{0,400}?\bstatus\W{0,4}'DRAFT'", _FLAGS | re.DOTALL)
 _REPLACES = re.compile(r"\s*REPLACE\s+INTO\b", _FLAGS)
 
 
@@ -247,7 +247,7 @@ def _check_statement(unit: Unit, created: Collection[Guard]) -> Iterator[Match]:
     if not TOC_NAME.search(text):
         return
     yield from _match_dropped_guards(text, created)
-    for pattern, (rule, message, action) in _CERTAIN_IN_SQL:
+    for rule, message, action, pattern in _CERTAIN_IN_SQL:
         yield from (block(match.start(), rule, message, action) for match in pattern.finditer(text))
     yield from _match_unknown_words(text)
     if unit.is_opaque and (control := _CONTROL.match(text)):
@@ -334,8 +334,6 @@ def _match_unparsed(text: str) -> Iterator[Match]:
     """Yield what is certain in a statement that was not parsed."""
     for match in PARENT.finditer(_DROPPED.sub(lambda dropped: " " * len(dropped[0]), text)):
         yield block(match.start(), "parent_id", f"{match[0]} makes an adjacency list of the theory", USE_EDGES)
-    for match in _SETS_DRAFT.finditer(text):
-        yield block(match.start(), "published_edited", "a published version becomes a DRAFT again", NEXT_DRAFT)
     if _REPLACES.match(text):
         yield look(0, "draft_not_checked", "REPLACE does not say that the version is a DRAFT", ONLY_DRAFTS)
 
@@ -445,7 +443,7 @@ def _split_code(code: str, language: Language) -> Iterator[Unit]:
     for line in _join_lines(code, language):
         words = line.text.lstrip()
         depth = len(line.text[: -len(words)].rpartition("\n")[2])
-        blocks = [block for block in blocks if block[0] < depth][:DEPTH_MAX]
+        blocks = [opened for opened in blocks if opened[0] < depth][:DEPTH_MAX]
         masked = [indent for indent in masked if indent < depth][:DEPTH_MAX]
         if _BLOCK_LINE.match(words):
             blocks.append((depth, [line]))
@@ -496,43 +494,35 @@ _ANY = r"[^\n;,]{0,40}?"  # between the name of a column and its type, on the sa
 _ADJACENT = "{} makes an adjacency list of the theory"
 # What is certain in a class, model or call that names a toc_* table.
 _CERTAIN_IN_CODE = (
-    (PARENT, "parent_id", _ADJACENT),
+    ("parent_id", _ADJACENT, PARENT),
     (
+        *("parent_id", _ADJACENT),
         re.compile(
             r"\b(?:ForeignKey|OneToOneField|TreeForeignKey)\(\s*[\"']self[\"']|\bremote_side\s*="
             r"|\b(?:references|belongs_to|add_(?:reference|belongs_to)[\s(]+:\w+\s*,)[\s(]*:parent\b"
             r"|\badd_foreign_key[\s(]+:toc_nodes\s*,\s*:toc_nodes\b|\bparent\s+[tT]ocNode\b"
-            r"|\bTocNode\.(?:belongsTo|hasMany|hasOne)\(\s*TocNode\b|@ManyToOne\(\s*\(\w*\)\s*=>\s*TocNode\b",
-            re.ASCII,
+            r"|\bTocNode\.(?:belongsTo|hasMany|hasOne)\(\s*TocNode\b|@ManyToOne\(\s*\(\w*\)\s*=>\s*TocNode\b"
         ),
-        "parent_id",
-        _ADJACENT,
     ),
     (
+        *("single_parent", "{} stores a tree"),
         re.compile(
-            r"\b(?:MPTTModel|(?:MP|NS|AL)_Node|acts_as_tree|acts_as_nested_set|has_ancestry|has_closure_tree)\b"
-            r"|@Tree(?:Parent|Children)?\(",
-            re.ASCII,
+            r"\b(?:MPTTModel|(?:MP|NS|AL)_Node|acts_as_(?:tree|nested_set)|has_ancestry|has_closure_tree)\b"
+            r"|@Tree(?:Parent|Children)?\("
         ),
-        "single_parent",
-        "{} stores a tree",
     ),
     (
-        re.compile(
-            rf"\b{_TREE_WORDS}[\"']?\??(?:\s*[:=(,]|\s){_ANY}\bjson|\bjsonb?[\s(]+[:\"']{_TREE_WORDS}\b", _FLAGS
-        ),
-        "json_tree",
-        "{} holds a tree",
+        *("json_tree", "{} holds a tree"),
+        re.compile(rf"\b{_TREE_WORDS}[\"']?\??[\s:=(,]{_ANY}\bjson|\bjsonb?[\s(]+[:\"']{_TREE_WORDS}\b", _FLAGS),
     ),
     (
+        *("materialised_path", "{} is a materialised path, which cannot hold several parents"),
         re.compile(
-            rf"\b{_PATH_WORDS}[\"']?\??(?:\s*[:=(,]|\s){_ANY}(?:column\(|\b(?:char|text)field\b|\bvarchar)"
+            rf"\b{_PATH_WORDS}[\"']?\??[\s:=(,]{_ANY}(?:column\(|\b(?:char|text)field\b|\bvarchar)"
             rf"|\b{_PATH_WORDS}[ \t]+String\b|\b(?:string|text|varchar)[\s(]+[:\"']{_PATH_WORDS}\b"
             rf"|\bcolumn\(\s*[\"']{_PATH_WORDS}\b|\bltree(?:type)?\b",
             _FLAGS,
         ),
-        "materialised_path",
-        "{} is a materialised path, which cannot hold several parents",
     ),
 )
 _REMOVED = re.compile(r"\b(?:remove|drop)_?(?:column|reference|belongs_to)[^\n]*", _FLAGS)
@@ -562,7 +552,7 @@ _EXCLUDES = re.compile(r"\b(?:exclude|neq|ne|not|or|or_|any|where_?not|or_?where
 _VERSIONS = re.compile(r"\btoc_versions\b|\b[tT]ocVersions?\b", re.ASCII)
 # A table that is used, not only mentioned in an import or as the type of a value.
 _USES_TABLE = re.compile(
-    rf"[\"'`:/](?:\w+\.)?toc_(?!\w*_id\b)\w|[.(,]\s*(?:{_MODEL}|toc_(?!\w*_id\b)\w+)\s*[.,()!]|\b{_MODEL}\s*[.(]|\btoc_\w+\s*[.\[]"
+    rf"[\"'`:/](?:\w+\.)?toc_{_NO_TABLE}\w|[.(,]\s*(?:{_MODEL}|toc_{_NO_TABLE}\w+)\s*[.,()!]|\b{_MODEL}\s*[.(]|\btoc_\w+\s*[.\[]"
     rf"|\b(?:class|model|entity|struct)\s+{_MODEL}|\b(?:SELECT|INSERT|UPDATE|DELETE|ALTER|DROP)\s[^\n]{{0,200}}\btoc_\w",
     re.ASCII,
 )
@@ -626,13 +616,14 @@ def _check_unit(text: str) -> Iterator[Match]:
             yield look(at, "draft_not_checked", "the change does not say that the version is a DRAFT", ONLY_DRAFTS)
     elif not calls or not calls <= _READS | _INSERTS:
         yield _look_unread(at, "the code")
+        return
     if not (_TENANT if is_definition else _FILTERS_TENANT).search(text):
         yield look(at, "no_tenant", "the code does not filter by tenant_id", FILTER_TENANT)
 
 
 def _match_certain(text: str) -> Iterator[Match]:
     text = _REMOVED.sub(lambda removed: " " * len(removed[0]), text)
-    for pattern, rule, message in _CERTAIN_IN_CODE:
+    for rule, message, pattern in _CERTAIN_IN_CODE:
         for match in pattern.finditer(text):
             name = next((group for group in match.groups() if group), match[0])
             yield block(match.start(), rule, message.format(name), USE_EDGES)

@@ -110,9 +110,9 @@ def check_commit(folder: str, commit_id: str) -> list[CodeFinding]:
     from groundplan.repository.git import Repository
 
     repository = Repository(folder)
-    files = repository.read_changed_files(repository.resolve_commit(commit_id), SUFFIXES)
-    small = [(name, raw) for name, raw in files if len(raw) <= COMMITTED_BYTES_MAX]
-    findings = [one for name, raw in small for one in check_code(name, raw.decode(_find_encoding(raw), "replace"))]
+    commit = repository.resolve_commit(commit_id)
+    files = repository.read_changed_files(commit, SUFFIXES, bytes_max=COMMITTED_BYTES_MAX)
+    findings = [one for name, raw in files for one in check_code(name, raw.decode(_find_encoding(raw), "replace"))]
     return sorted(findings, key=lambda finding: finding.verdict)
 
 
