@@ -221,6 +221,16 @@ def test_a_released_node_is_free_at_once(work: WorkClient, ben: WorkClient, cleo
     assert work.actions("a") == ["created", "claimed", "released"]
 
 
+def test_whoever_gives_back_what_is_resolved_is_told_how_to_reopen_it(work: WorkClient) -> None:
+    work.plan("a")
+    work.resolve("a")
+
+    refusal = error_of(lambda: work.updates({"node_id": "a", "release": True}))
+
+    assert refusal.code == "stale_claim"
+    assert [step.operation for step in refusal.next_steps] == ["work.history", "work.update"]
+
+
 @pytest.mark.parametrize("wish", ["renew", "release", "hold"])
 def test_only_the_holder_has_a_say_over_a_claim(work: WorkClient, ben: WorkClient, wish: str) -> None:
     work.plan("a")

@@ -77,8 +77,9 @@ def test_dropping_what_is_resolved_says_so_and_changes_nothing(engine: Engine, w
     before = engine.as_owner("SELECT rev FROM projects"), *map(work.node, ("done", "dropped", "below"))
 
     for name in ("done", "dropped", "below"):
-        [detail] = work.drop(name, "once more").details
-        assert (detail.node_id, detail.result) == (work[name], "already resolved")
+        answer = work.drop(name, "once more")
+        assert [(one.node_id, one.result) for one in answer.details] == [(work[name], "already resolved")]
+        assert answer.warnings == [f"{work[name]}: was resolved already, so nothing changed and the reason is not kept"]
 
     assert (engine.as_owner("SELECT rev FROM projects"), *map(work.node, ("done", "dropped", "below"))) == before
 
@@ -90,7 +91,7 @@ def test_a_parent_and_its_child_are_dropped_in_one_call_in_any_order(work: WorkC
         *({"op": "drop", "node_id": name, "reason": "x"} for name in ("phase", "a", "b", "other"))
     )
 
-    assert answer.applied == 4
+    assert (answer.applied, answer.warnings) == (4, UNSET)
     assert [one.result for one in answer.details] == ["dropped with 1 below", "already resolved", "dropped", "dropped"]
     assert [len(work.node(name).evidence) for name in ("phase", "a", "b", "other")] == [1, 1, 1, 1]
 

@@ -28,6 +28,16 @@ def test_an_id_its_beginning_of_three_characters_and_its_title_find_the_node(wor
     assert look_up(work, coast, coast[:3], "walk the COAST", "walk", coast[:5]) == [coast] * 5
 
 
+def test_an_id_is_found_with_a_sign_in_capitals_and_whole_after_a_word(work: WorkClient) -> None:
+    (coast,) = add(work, "Walk the coast")
+
+    written = [coast.upper(), f"#{coast[:3]}", f"plan-{coast}", f"Water-Plan-{coast.upper()}"]
+    assert look_up(work, *written) == [coast] * 4
+    for other in (f"plan-{coast[:5]}", f"##{coast}", f"{coast}-plan"):
+        with pytest.raises(NotFound):
+            look_up(work, other)
+
+
 def test_two_characters_are_too_few(work: WorkClient) -> None:
     (coast,) = add(work, "ÄÖÜ")  # no id begins with these letters
 

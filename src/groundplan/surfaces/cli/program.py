@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from groundplan.commands import ALIKE, COMMANDS, NOT_COMMANDS, Entry, find_command, list_names
@@ -177,6 +176,8 @@ def _find_meant(group: tuple[str, ...], last: str, after: Sequence[str], topics:
     if alike:
         return join_alternatives([" ".join((*group, name)) for name in alike])
     if after and find_command(" ".join((*group, after[0]))):
+        from shlex import quote  # only this slip needs it
+
         return " ".join((*group, after[0], quote(last)))
     return find_nearest(last, [*names, *topics])
 

@@ -1,11 +1,10 @@
-"""Lines on standard output, and values as text."""
+"""Values as text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from groundplan.surfaces.cli.screen.output import Output
 from groundplan.surfaces.cli.screen.text import escape_control_chars
 
 if TYPE_CHECKING:
@@ -15,20 +14,6 @@ if TYPE_CHECKING:
 
 EMPTY_CELL = "-"
 INDENT = "  "
-
-
-def echo(*lines: str) -> None:
-    """Print lines without wrapping or markup."""
-    output = Output()
-    for line in lines:
-        output.print(escape_control_chars(line))
-
-
-def echo_list(title: str, lines: Iterable[str]) -> None:
-    """Print lines under a title; print nothing if there are none."""
-    items = list(lines)
-    if items:
-        echo("", title, *(f"{INDENT}{line}" for line in items))
 
 
 def format_title(name: str, summary: str | UnsetType) -> str:

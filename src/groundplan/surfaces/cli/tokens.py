@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from groundplan.kernel.tokens.operations import CreatedToken
-from groundplan.surfaces.cli.drawing import GAP, Fields, Lines, View
-from groundplan.surfaces.cli.failures import write_line
-from groundplan.surfaces.cli.screen.text import escape_control_chars
-from groundplan.surfaces.cli.terminal import echo
+from groundplan.surfaces.cli.drawing import GAP, Fields, Lines, View, print_parts
+from groundplan.surfaces.cli.failures import print_warning
 
 SHOWN_ONCE = "Keep it safe: it is shown only once. To end it: groundplan token revoke {token.id}"
 
@@ -28,10 +25,9 @@ def draw_created_token(created: CreatedToken) -> None:
     if sys.stdout.isatty():
         _CREATED(created)
     elif created.secret is not None:
-        echo(created.secret)
+        print_parts([created.secret])
     for warning in created.warnings or ():
-        with suppress(OSError):  # stderr is closed
-            write_line(sys.stderr, f"Warning: {escape_control_chars(warning)}")
+        print_warning(warning)
 
 
 RENDERERS: dict[str, Callable[[Any], None]] = {"token.create": draw_created_token, "token.revoke": _REVOKED}

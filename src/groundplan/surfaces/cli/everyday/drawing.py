@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from groundplan.surfaces.cli.invocation import CommandResult
 from groundplan.surfaces.cli.program_name import get_program_name
-from groundplan.surfaces.cli.screen.output import GAP, Output, Part, print_parts
+from groundplan.surfaces.cli.screen.output import GAP, Output, Part, TextTable, print_parts
 from groundplan.surfaces.cli.screen.text import StyledText, cut, escape_control_chars, measure
 from groundplan.surfaces.cli.terminal import INDENT, to_one_line
 
@@ -111,19 +111,12 @@ def draw_text(text: str, output: Output, *, indent: str = INDENT) -> Iterator[Pa
             yield StyledText.assemble(indent, part)
 
 
-def draw_fields(pairs: Iterable[tuple[str, str]], output: Output, *, indent: str = INDENT) -> Iterator[Part]:
+def draw_fields(pairs: Iterable[tuple[str, str]]) -> Iterator[Part]:
     """Yield names and values side by side; a long value is wrapped below its beginning."""
     shown = [(name, value) for name, value in pairs if value]
-    width = max((measure(name) for name, _ in shown), default=0)
-    for name, value in shown:
-        first = f"{indent}{name}{' ' * (width - measure(name))}  "
-        is_narrow = output.columns - len(first) < TITLE_COLUMNS_MIN
-        below = indent + INDENT if is_narrow else " " * len(first)
-        if is_narrow:
-            yield StyledText(f"{indent}{name}", "dim")
-        for index, line in enumerate(StyledText(escape_control_chars(value)).wrap(output.columns - len(below))):
-            head = StyledText(first, "dim") if index == 0 and not is_narrow else StyledText(below)
-            yield head.append_text(line)
+    rows = [[StyledText(f"{INDENT}{name}", "dim"), StyledText(escape_control_chars(value))] for name, value in shown]
+    if rows:
+        yield TextTable(rows, whole=(0,))
 
 
 def draw_lines(title: str, lines: Iterable[Part]) -> Iterator[Part]:

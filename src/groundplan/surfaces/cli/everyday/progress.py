@@ -117,8 +117,7 @@ def draw_offer(offer: Offer, output: Output, state: str) -> Iterator[Part]:
             ("links", ", ".join(node.context_links or ())),
             *(("after", _format_dependency(one)) for one in offer.resolved_deps or ()),
             *(("evidence", format_evidence(one)) for one in node.evidence or ()),
-        ],
-        output,
+        ]
     )
     for text in texts:
         yield from draw_text(text, output)

@@ -81,8 +81,7 @@ def _draw_task(node: OutlineNode, answer: NodeContext, output: Output) -> Iterat
             *(("evidence", format_signed_evidence(one)) for one in answer.node.evidence or ()),
             *(("merged", f"{one.id} {to_one_line(one.summary)}") for one in answer.node.merged or ()),
             ("changed", format_time(answer.node.updated_at) if answer.node.updated_at else ""),
-        ],
-        output,
+        ]
     )
     for text in texts:
         yield GAP

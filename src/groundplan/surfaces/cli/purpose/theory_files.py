@@ -51,8 +51,9 @@ from groundplan.surfaces.cli.options import (
     select_version,
 )
 from groundplan.surfaces.cli.purpose.views import ARROW, format_finding
+from groundplan.surfaces.cli.screen.output import GAP, Part, print_parts
 from groundplan.surfaces.cli.steps import Step, join_steps, list_section, print_answer, write_answer
-from groundplan.surfaces.cli.terminal import echo, echo_list, pluralize, to_one_line
+from groundplan.surfaces.cli.terminal import pluralize, to_one_line
 
 if TYPE_CHECKING:
     from groundplan.purpose.exchange.import_document import ImportedPurpose
@@ -66,32 +67,33 @@ NAMES_SHOWN_MAX = 5
 _FILE_KINDS = {FileFormat.CANVAS: "a canvas", FileFormat.CSV: "CSV sheets", FileFormat.XMPZ2: "a Miradi project"}
 
 
-def draw_import(
+def list_imported(
     answer: ImportedPurpose,
     files: Sequence[str],
     format_: FileFormat,
     skipped: Sequence[SkippedItem],
     gate: GateResult | str,
     project: str,
-) -> None:
-    """Print a draft that was imported from files. `gate` may be a sentence that says why there is no result."""
+) -> Iterator[Part]:
+    """Yield a draft that was imported from files. `gate` may be a sentence that says why there is no result."""
     number, source = answer.version.number, ", ".join(map(describe_file, files))
     counts = ((name.removesuffix("s"), count) for name, count in msgspec.to_builtins(answer.counts).items())
     summary = ", ".join(pluralize(count, noun) for noun, count in counts if count)
-    echo(f"Imported {summary or 'nothing'} from {source}.", f"The draft of v{number} is at rev {answer.rev}.")
-    echo_list("New keys:", _format_new_keys(answer.keys))
-    echo_list("Existing keys with new titles:", _format_keys(answer.renamed))
-    echo_list("Warnings:", map(_format_skipped, skipped))
+    yield from (f"Imported {summary or 'nothing'} from {source}.", f"The draft of v{number} is at rev {answer.rev}.")
+    yield from list_section("New keys:", _format_new_keys(answer.keys))
+    yield from list_section("Existing keys with new titles:", _format_keys(answer.renamed))
+    yield from list_section("Warnings:", map(_format_skipped, skipped))
     if format_ in _FILE_KINDS:
-        echo("", f"Not included in {_FILE_KINDS[format_]}: {', '.join(FORMATS[format_].not_carried)}.")
-    echo("")
+        yield from (GAP, f"Not included in {_FILE_KINDS[format_]}: {', '.join(FORMATS[format_].not_carried)}.")
+    yield GAP
     if isinstance(gate, str):
-        echo(gate)
+        yield gate
     elif gate.passed:
-        echo("Gate A would pass.", f"Next: groundplan purpose open --project {shlex.quote(project)}")
+        yield from ("Gate A would pass.", f"Next: groundplan purpose open --project {shlex.quote(project)}")
     else:
-        echo("Gate A would not pass:", *(f"  {format_finding(one)}" for one in gate.checks if one.is_blocking))
-        echo(f"Next: groundplan purpose check A --project {shlex.quote(project)}")
+        findings = (f"  {format_finding(one)}" for one in gate.checks if one.is_blocking)
+        yield from ("Gate A would not pass:", *findings)
+        yield f"Next: groundplan purpose check A --project {shlex.quote(project)}"
 
 
 def _format_keys(keys: Sequence[str]) -> Iterator[str]:
@@ -212,7 +214,7 @@ def import_theory(
 
     def draw() -> None:
 
-        draw_import(answer, files, format_, skipped, gate, project)
+        print_parts(list_imported(answer, files, format_, skipped, gate, project))
 
     return CommandResult(data, draw)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from groundplan.surfaces.cli.screen.text import StyledText, escape_control_chars
 
 GAP_COLUMNS = 2  # between two columns
-NARROWEST = 8  # a column is not made narrower than this
+NARROWEST = 10  # a column is not made narrower than this, which holds a date
 RULE = "─"
 
 
@@ -36,11 +36,17 @@ class TextTable:
     def _stack(self, columns: int) -> Iterator[StyledText]:
         """Yield the cells of each row below each other, for a terminal that is too narrow."""
         for row in self.rows:
-            if self.headings and row is not self.rows[0]:
-                yield StyledText(RULE * columns)
-            names = [StyledText(f"{heading}: ", "bold") for heading in self.headings]
-            for name, cell in zip(names or [StyledText()] * len(row), row, strict=True):
-                yield from StyledText.assemble(name, cell).wrap(columns)
+            if self.headings:
+                yield from () if row is self.rows[0] else (StyledText(RULE * columns),)
+                named = zip(self.headings, row, strict=True)
+                margin, cells = "", [StyledText(f"{name}: ", "bold").append_text(cell) for name, cell in named]
+            else:
+                name, *cells = row
+                yield name
+                margin = " " * (name.cell_len - len(name.plain.lstrip()) + GAP_COLUMNS)
+            yield from (
+                StyledText.assemble(margin, line) for cell in cells for line in cell.wrap(columns - len(margin))
+            )
 
     def _choose_widths(self, columns: int) -> list[int]:
         cells = [*self.rows, [StyledText(heading) for heading in self.headings]] if self.headings else list(self.rows)
