@@ -42,7 +42,6 @@ class CodeFile(NamedTuple):
     """A file: its text, or the reason why it was not read; and whether the user named it, or a folder above it."""
 
     name: str
-    suffix: str
     text: str = ""
     skipped: str = ""
     is_named: bool = False
@@ -50,17 +49,11 @@ class CodeFile(NamedTuple):
 
 def read_source_files(paths: Sequence[str], suffixes: Collection[str]) -> Iterator[CodeFile]:
     """Yield the named files, and those below the named folders that have one of the suffixes."""
-    seen: set[str] = set()
     named = {os.path.normpath(path) for path in paths}
-    for path in paths:
-        for found in _list_files(path, suffixes):
-            name = os.path.normpath(found)
-            if name in seen:
-                continue
-            seen.add(name)
-            if len(seen) > FILES_MAX:
-                raise UsageError(f"--code takes at most {FILES_MAX} files; name fewer folders", limit=FILES_MAX)
-            yield _read(found, is_named=name in named)
+    files = {os.path.normpath(file): file for path in paths for file in _list_files(path, suffixes)}
+    if len(files) > FILES_MAX:
+        raise UsageError(f"--code takes at most {FILES_MAX} files; name fewer folders", limit=FILES_MAX)
+    yield from (_read(file, is_named=name in named) for name, file in files.items())
 
 
 def _list_files(path: str, suffixes: Collection[str]) -> Iterator[str]:
@@ -80,7 +73,7 @@ def _list_files(path: str, suffixes: Collection[str]) -> Iterator[str]:
 
 def _read(path: str, *, is_named: bool) -> CodeFile:
     """Read a file. Only a link that the user named is followed."""
-    file = CodeFile(to_display_path(path), Path(path).suffix, is_named=is_named)
+    file = CodeFile(to_display_path(path), is_named=is_named)
     try:
         descriptor = os.open(path, _READ_FLAGS | (0 if is_named else os.O_NOFOLLOW))
         with os.fdopen(descriptor, "rb") as opened:
@@ -177,13 +170,7 @@ def _check_operation(
 
     name = "purpose.compliance"
     given = parse_json_options({"operation": operation}, {"operation"})
-    arguments = {
-        "project": project,
-        "gate": "compliance",
-        "operation": given["operation"],
-        "detail": detail,
-        "lean": lean,
-    }
+    arguments = {"project": project, "gate": "compliance", **given, "detail": detail, "lean": lean}
     with invocation.session(reads_only=True) as session:
         validate_value(arguments)
         result = session.execute(session.operations[name], arguments)
@@ -195,17 +182,16 @@ def _check_code(paths: list[str], *, strict: bool) -> CommandResult:
     from groundplan.purpose.compliance.code_check import SUFFIXES, check_code, decide
 
     findings: list[CodeFinding] = []
-    skipped: list[dict[str, str]] = []
-    missed: list[dict[str, str]] = []  # those of them that were named
+    skipped: list[CodeFile] = []
     count = 0
     for file in read_source_files(paths, SUFFIXES):
         if file.skipped:
-            skipped.append({"file": file.name, "reason": file.skipped})
-            missed += skipped[-1:] if file.is_named else []
-            continue
-        count += 1
-        findings += check_code(file.name, file.text, SUFFIXES.get(file.suffix))
+            skipped.append(file)
+        else:
+            count += 1
+            findings += check_code(file.name, file.text)
     status = decide(findings)
+    missed = [file for file in skipped if file.is_named]
     if status != "BLOCKED" and (missed or not count):
         raise _refuse_approval(paths, missed or skipped, count)
     findings.sort(key=lambda finding: finding.verdict)  # BLOCKED first; stable: then by file and line
@@ -217,7 +203,7 @@ def _check_code(paths: list[str], *, strict: bool) -> CommandResult:
         "blocked": blocked,
         "look": len(findings) - blocked,
         "findings": findings[:FINDINGS_MAX],
-        "skipped": skipped[:SKIPPED_MAX],
+        "skipped": _list_skipped(skipped),
     }
     cut = {name: number for name, number in left_out.items() if number > 0}
     if cut:
@@ -226,8 +212,12 @@ def _check_code(paths: list[str], *, strict: bool) -> CommandResult:
     return CommandResult(data, lambda: _draw(data), exit_code=RuleViolated.exit_code if is_refused else 0)
 
 
-def _refuse_approval(paths: list[str], skipped: list[dict[str, str]], count: int) -> NotChecked:
-    reasons = [f"{one['file']} {one['reason']}" for one in skipped]
+def _list_skipped(skipped: list[CodeFile]) -> list[dict[str, str]]:
+    return [{"file": file.name, "reason": file.skipped} for file in skipped[:SKIPPED_MAX]]
+
+
+def _refuse_approval(paths: list[str], skipped: list[CodeFile], count: int) -> NotChecked:
+    reasons = [f"{file.name} {file.skipped}" for file in skipped]
     reasons = reasons or [f"no SQL or source file in {to_display_path(path)}" for path in paths]
     action = f"save it as UTF-8 text of at most {FILE_BYTES_MAX} bytes, or leave it out"
     return NotChecked(
@@ -235,7 +225,7 @@ def _refuse_approval(paths: list[str], skipped: list[dict[str, str]], count: int
         + (f" and {len(reasons) - REASONS_MAX} more" if len(reasons) > REASONS_MAX else "")
         + f"; {action if skipped else 'name a file, or another folder'}",
         files=count,
-        skipped=skipped[:SKIPPED_MAX],
+        skipped=_list_skipped(skipped),
     )
 
 
