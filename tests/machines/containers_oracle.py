@@ -242,6 +242,7 @@ class Containers(Work):
         is_retagged = "tags" in changes and self._tag(n, changes["tags"])
         is_related = "related" in changes and self._relate(n, changes["related"], now)
         if is_retagged or is_related or not same_node(new, node):
+            self._refuse_held(n, agent, now)
             self._record(new, "updated", now)
         return self._told("revise", before, n=n)
 

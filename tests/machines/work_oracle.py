@@ -688,9 +688,10 @@ class Work:
                 case Drop(n, reason):
                     if self.lead(n) == ROOT and not is_owner:
                         raise Refusal("root_stays")
-                    self._drop(self.lead(n), reason, agent, now)
-                    if before.nodes[self.lead(n)].resolved:
-                        self._warnings.append(Warned(self.lead(n), "was resolved already"))
+                    node = self.lead(n)
+                    if all(node in work.nodes and work.nodes[node].resolved for work in (before, self)):
+                        self._warnings.append(Warned(node, "was resolved already"))
+                    self._drop(node, reason, agent, now)
         self._refuse_loops()
         self._warn_of_dropped(before)
         return self._answer(before, applied=len(operations), named=tuple(named))

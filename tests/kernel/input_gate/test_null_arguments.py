@@ -24,11 +24,11 @@ CONTENT |= {"direction", "baseline", "baseline_verified", "target", "method", "f
 COLUMNS = {"value", "valueString", "valueNumber", "valueBoolean", "valueEnum", "valueJson", "options"}
 COLUMNS |= {"fileId", "mimeType", "sizeBytes", "excerpt", "evidenceSnippet", "sourceId", "snippet"}
 MEANINGFUL: dict[str, set[str]] = {
-    "work.open": {"claim_ttl_minutes"},
+    "work.open": {"claim_ttl_minutes", "claim_minutes_people"},
     "work.update": {"state"},
     "work.query": {"claimed_by"},
     "work.outline": {"claimed_by"},
-    "organization.configure": {"claim_ttl_minutes"},
+    "organization.configure": {"claim_ttl_minutes", "claim_minutes_people"},
     "knowledge.update": {"moleculeId"},
     "container.update": {"summary", "description", "priority", "featureId", "complexity", "tags", "relatedTo"},
     "context.edit": COLUMNS,

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from groundplan.kernel.actors import ActorKind, local_actor
 from groundplan.kernel.answers import encode
 from tests.engines import SqliteEngine
 
@@ -25,7 +26,7 @@ from groundplan.kernel.errors import GroundplanError
 from groundplan.kernel.answers import encode
 
 db, agent, calls = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-with groundplan.open(db, actor=agent) as session:
+with groundplan.open(db, actor=agent, kind="agent") as session:
     answers = []
     for operation, arguments in calls:
         try:
@@ -70,7 +71,8 @@ def call_ahead(engine: SqliteEngine, agent: str, ahead: str, *calls: tuple[str, 
 
 def call(engine: SqliteEngine, agent: str, operation: str, arguments: dict[str, Any]) -> Any:
     """Call an operation in this program, whose clock is right."""
-    return json.loads(encode(engine.session(agent).call(operation, **arguments)))
+    actor = local_actor(agent, kind=ActorKind.AGENT)  # the claims of persons do not end by themselves
+    return json.loads(encode(engine.session(actor).call(operation, **arguments)))
 
 
 CLAIM = ("work.claim", {"project": "atlas"})
