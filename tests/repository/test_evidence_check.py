@@ -97,6 +97,20 @@ def test_commits_and_files_are_looked_up_when_they_are_written(plan: PlanOfCopy)
     assert "src/gone.ts" in warning
 
 
+def test_a_warning_of_missing_evidence_names_the_node_that_got_it(plan: PlanOfCopy) -> None:
+    nodes = [{"ref": "first", "summary": "first"}, {"ref": "second", "summary": "second"}]
+    first, second = plan.session.call("work.plan", project=plan.project, nodes=nodes).created
+    evidence = [{"type": "file", "ref": "src/none.ts"}]
+
+    answer = plan.session.call(
+        "work.update",
+        updates=[{"node_id": first.id, "state": "begun"}, {"node_id": second.id, "add_evidence": evidence}],
+    )
+
+    (warning,) = answer.warnings
+    assert warning.startswith(f"{second.id}: ")
+
+
 def test_what_the_repository_has_brings_no_warning(plan: PlanOfCopy) -> None:
     answer = add(plan.session, plan.task(), ("commit", plan.copy.head), ("note", "deadbeef"))
 

@@ -438,12 +438,14 @@ class WriteUndo(Struct):
     is_redo: bool
 
 
-def find_last_write(tx: Transaction, actor_id: str, *, ignored_ops: Collection[str]) -> int | None:
+def find_last_write(
+    tx: Transaction, actor_id: str, *, ignored_ops: Collection[str], before_rev: int | None = None
+) -> int | None:
     """Return an actor's last write that is in effect, and no undo or redo, if it is among the newest writes.
 
-    Writes that begin with an event of `ignored_ops` do not count.
+    Writes that begin with an event of `ignored_ops` do not count, nor do those from `before_rev` on.
     """
-    return _find_newest(tx, sql.last_write_of_actor, actor_id, ignored_ops)
+    return _find_newest(tx, sql.last_write_of_actor, actor_id, ignored_ops, before_rev)
 
 
 def find_last_undo(tx: Transaction, actor_id: str, *, ignored_ops: Collection[str]) -> int | None:
@@ -454,8 +456,11 @@ def find_last_undo(tx: Transaction, actor_id: str, *, ignored_ops: Collection[st
     return _find_newest(tx, sql.last_undo_of_actor, actor_id, ignored_ops)
 
 
-def _find_newest(tx: Transaction, query: Query, actor_id: str, ignored_ops: Collection[str]) -> int | None:
-    revs = _encode_newest_revs(max(tx.project.rev, tx.rev), WRITES_LOOKED_AT_MAX)
+def _find_newest(
+    tx: Transaction, query: Query, actor_id: str, ignored_ops: Collection[str], before_rev: int | None = None
+) -> int | None:
+    newest = max(tx.project.rev, tx.rev) if before_rev is None else before_rev - 1
+    revs = _encode_newest_revs(newest, WRITES_LOOKED_AT_MAX)
     ignored = to_json_array(sorted(ignored_ops))
     rev: int | None = tx.scalar(query, project_id=tx.project.id, actor=actor_id, revs=revs, ignored_ops=ignored)
     return rev

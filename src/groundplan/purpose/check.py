@@ -184,7 +184,8 @@ def _refuse_unused_arguments(request: CheckPurpose, check_name: str) -> None:
 
 
 def _choose_variant(request: CheckPurpose) -> Operation[CheckPurpose, Any] | None:
-    return _VARIANTS.get(request.gate or ("A" if request.operation is None else "compliance"))
+    is_of_gate = request.operation is None and request.code is None
+    return _VARIANTS.get(request.gate or ("A" if is_of_gate else "compliance"))
 
 
 HEALTH = declare(

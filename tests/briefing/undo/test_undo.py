@@ -534,6 +534,19 @@ def test_what_has_no_inverse_is_refused_with_a_reason(
     assert error_of(lambda: undo(ada)).code == "cannot_undo"
 
 
+def test_what_stays_hides_no_change_before_it(ada: Session, ids: dict[str, str]) -> None:
+    plan(ada, {"ref": "new", "summary": "New"})
+    before = last_event(ada)
+    ada.call("purpose.record", project="atlas", decisions=[{"text": "x", "rationale": "y"}])
+
+    refused = error_of(lambda: undo(ada))
+
+    assert refused.details["event"] == last_event(ada)
+    *_, earlier = refused.next_steps
+    assert (earlier.operation, earlier.arguments) == ("briefing.undo", {"project": "atlas", "event": before})
+    assert undo(ada, event=before).undone == before
+
+
 def test_evidence_stays_and_the_answer_says_so(ada: Session, ids: dict[str, str]) -> None:
     evidence = [{"type": "test", "ref": "walked"}]
     ada.call("work.update", updates=[{"node_id": ids["coast"], "resolved": True, "add_evidence": evidence}])

@@ -25,9 +25,14 @@ class CannotUndo(RuleViolated):
 
     code = "cannot_undo"
 
-    def __init__(self, subject: str, why: NoInverse) -> None:
-        steps = () if why.step is None else why.step
-        super().__init__(f"cannot undo the change of {subject}: {why.reason}", next_steps=steps, subject=subject)
+    def __init__(
+        self, subject: str, why: NoInverse, *, event: str | None = None, earlier: NextStep | None = None
+    ) -> None:
+        which = f" at {event}" if event else ""
+        steps = [step for step in (why.step, earlier) if step is not None]
+        message = f"cannot undo the change of {subject}{which}: {why.reason}"
+        super().__init__(message, next_steps=steps, subject=subject, **({"event": event} if event else {}))
+        self.subject, self.why = subject, why
 
 
 class InverseCall(Struct, frozen=True):

@@ -16,7 +16,7 @@ from groundplan.kernel.access import Permission, Role
 from groundplan.kernel.actors import ActorKind
 from groundplan.kernel.answers import DropField, Trimming
 from groundplan.kernel.audit import KernelOp
-from groundplan.kernel.errors import Conflict, Forbidden, NotFound
+from groundplan.kernel.errors import Conflict, Forbidden, NextStep, NotFound
 from groundplan.kernel.events import (
     EventHeader,
     EventPosition,
@@ -201,9 +201,24 @@ def preview(tx: Transaction, request: Undo) -> UndoPreview:
 def _find_inverse(tx: Transaction, request: Undo) -> tuple[_PastWrite, InverseCall]:
     write = _load_write(tx, request)
     events = [event for event in write.events if event.op not in IGNORED_OPS]
-    inverses = _find_inverses(write, events)
-    _refuse_changed(tx, write)
-    return write, inverses.build(tx, events)
+    try:
+        inverses = _find_inverses(write, events)
+        _refuse_changed(tx, write)
+        return write, inverses.build(tx, events)
+    except CannotUndo as error:
+        earlier = _find_earlier(tx, request, write)
+        raise CannotUndo(error.subject, error.why, event=str(write.position), earlier=earlier) from None
+
+
+def _find_earlier(tx: Transaction, request: Undo, write: _PastWrite) -> NextStep | None:
+    """Return the undo of the change before one that stays, for a caller who named none."""
+    if request.event is not None or request.redo:
+        return None
+    rev = find_last_write(tx, tx.actor.id, ignored_ops=IGNORED_OPS, before_rev=write.position.rev)
+    if rev is None:
+        return None
+    event = str(EventPosition(rev, 0))
+    return NextStep("briefing.undo", "takes back the change before it", {"project": tx.project.name, "event": event})
 
 
 def _describe_write(tx: Transaction, write: _PastWrite) -> str:

@@ -22,7 +22,7 @@ from groundplan.providers import has_knowledge
 from groundplan.work import claims
 from groundplan.work.answers import DONE_WORDS, SideEffects, Warnings, add_side_effects
 from groundplan.work.events import WorkOp
-from groundplan.work.evidence_check import Checks, check_evidence, describe_missing, get_default_check
+from groundplan.work.evidence_check import Checks, EvidenceCheck, check_evidence, describe_missing, get_default_check
 from groundplan.work.kinds import PRIORITY, PRIORITY_IGNORED, TASK, get_complexity, get_priority, ranks_as_absent
 from groundplan.work.link_targets import KnownTargets, Pointers, PurposeKeys
 from groundplan.work.links import Requested, find_unset_facts_of_nodes, load_targets, read_requested, set_links
@@ -212,8 +212,7 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     if not is_single:
         _refresh_revisions(tx, updated)
     _warn_about_blocked(tx, readiness, warnings, blocked)
-    if missing := describe_missing(tx.prepared or {}):
-        warnings.add(updated[0].node_id, missing)
+    _warn_about_missing(tx, request, updated, warnings)
     for n, pointers in find_unset_facts_of_nodes(tx, finished).items():
         warnings.add_unset_facts(finished[n], pointers)
     answer = Updated(updated=updated)
@@ -221,6 +220,18 @@ def update(tx: Transaction, request: UpdateNodes) -> Updated:
     if completed and not lean and has_knowledge(tx) and load_paths(tx, completed):
         answer.graph_hints = NOTES_HINT
     return add_side_effects(answer, tx, readiness, warnings)
+
+
+def _warn_about_missing(
+    tx: Transaction, request: UpdateNodes, updated: Sequence[UpdatedNode], warnings: Warnings
+) -> None:
+    """Warn of the nodes that got evidence which the repository does not have."""
+    checks: Checks = tx.prepared or {}
+    sentence = describe_missing(checks)
+    for item, node in zip(request.updates, updated, strict=True) if sentence else ():
+        given = [] if item.add_evidence is UNSET else item.add_evidence
+        if sentence and any(checks.get((one.type, one.ref)) is EvidenceCheck.MISSING for one in given):
+            warnings.add(node.node_id, sentence)
 
 
 class _BlockedRow(Struct):

@@ -43,6 +43,7 @@ HINTS: Mapping[str, WordHint] = {
 }
 # By operation and effect, for effects that name arguments of the operation.
 HINTS_OF_EFFECTS: Mapping[tuple[str, str], WordHint] = {
+    ("briefing.undo", "takes back the change before it"): WordHint("undo {id}"),
     ("work.next", "offers another node without node_id"): WordHint("next", "offers another one"),
     ("work.next", "claims a node"): WordHint("take"),
     ("work.next", "claims it again"): WordHint("take {id}"),
@@ -51,7 +52,7 @@ HINTS_OF_EFFECTS: Mapping[tuple[str, str], WordHint] = {
     ("work.update", "with resolved false reopens it"): WordHint("done {id} --off", "reopens it"),
     ("work.update", "finishes it all the same"): WordHint("done {id} --force -m WHY"),
 }
-_NODE_ARGUMENTS = ("node_id", "id", "containerId")
+_ID_ARGUMENTS = ("node_id", "id", "containerId", "event")
 
 
 class WordVocabulary(Vocabulary):
@@ -79,5 +80,5 @@ class WordVocabulary(Vocabulary):
 
 def _fill(hint: WordHint, arguments: Mapping[str, Any]) -> str:
     given = {**arguments, **next(iter(arguments.get("updates", ())), {})}
-    node_id = next((given[name] for name in _NODE_ARGUMENTS if isinstance(given.get(name), str)), None)
-    return f"{get_program_name()} {hint.line.format(id=shlex.quote(node_id) if node_id else 'ID')}"
+    id_ = next((given[name] for name in _ID_ARGUMENTS if isinstance(given.get(name), str)), None)
+    return f"{get_program_name()} {hint.line.format(id=shlex.quote(id_) if id_ else 'ID')}"
