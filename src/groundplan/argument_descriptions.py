@@ -133,7 +133,7 @@ WORK: Mapping[str, str] = {
     "updates[].hold": "Keep your claim without a time limit; people only.",
     "edges": "The edges to add or remove, in order. Invalid ones are listed in `rejected`; the others are applied.",
     "work.connect/project": "The project, by name or id; needed if no edge names a node.",
-    "edges[].from": "With `depends_on`, the node that waits.",
+    "edges[].from": "An id, no ref of a plan. With `depends_on`, the node that waits.",
     "edges[].to": "The target of the edge: with `depends_on`, the node that it waits for. `serves` leads to a purpose "
     "key, `rests_on` (also from a purpose key) to a pointer, `supports` and `refutes` lead to an assumption.",
     "edges[].type": "`depends_on`, your own, or a link: `serves`, `rests_on`, `supports`, `refutes`.",
@@ -649,6 +649,7 @@ PURPOSE: Mapping[str, str] = {
     # Checks
     "gate": "`A`: is it consistent? `B`: is it ready to run and to measure? Or `health`, `analysis`, `compliance`. "
     "Default: `A`; for an operation `compliance`.",
+    "purpose.check/detail": "`short` lists only the checks that failed or are waived. Default: `full`.",
     **{f"purpose.{name}/gate": f"Always `{name}`." for name in ("health", "analysis", "compliance")},
     **{
         f"purpose.{operation}/{name}": f"Refused: only for {uses}."
@@ -660,7 +661,7 @@ PURPOSE: Mapping[str, str] = {
             "assumption": "analysis",
             "limit": "analysis",
             "as_of": "gates, health and analysis",
-            "detail": "compliance",
+            "detail": "gates and compliance",
             "code": "compliance",
         }.items()
         if operation not in uses.replace("gates", "check")

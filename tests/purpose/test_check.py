@@ -67,6 +67,15 @@ def test_a_clone_has_the_hash_and_the_result_of_its_original(client: PurposeClie
     assert client.check() == published
 
 
+@pytest.mark.parametrize("gate", ["A", "B"])
+def test_a_short_result_of_a_gate_has_only_what_failed_or_is_waived(client: PurposeClient, gate: str) -> None:
+    whole = client.check(gate)
+    short = client.check(gate, detail="short")
+
+    assert [check for check in whole.checks if check.result in ("failed", "waived")] == short.checks
+    assert (short.passed, short.counts) == (whole.passed, whole.counts)
+
+
 def test_facts_count_once_they_are_committed(client: PurposeClient, clock: ManualClock) -> None:
     assert failing(client.check())["GA_CONTEXT"] == []
     facts = ContextClient(client.session, client.project)

@@ -38,7 +38,7 @@ _CHECKS_BY_ARGUMENT = {
     "limit": ("analysis",),
     "profile": _GATES,
     "as_of": (*_GATES, "health", "analysis"),
-    "detail": ("compliance",),
+    "detail": (*_GATES, "compliance"),
     "code": ("compliance",),
 }
 CODE_FILES_MAX = 20
@@ -85,7 +85,8 @@ def check(tx: Transaction, request: CheckPurpose) -> GateResult:
     observations, outside, today = read_gate_inputs(tx, row, content, as_of=_parse_as_of(request))
     profile = request.profile or row.profile
     result = run_gate(gate, content, observations, profile=profile, external_facts=outside, today=today)
-    return result.describe(tx.preferences.vocabulary)
+    described = result.describe(tx.preferences.vocabulary)
+    return described.without_passed() if request.detail == "short" else described
 
 
 def health(tx: Transaction, request: CheckPurpose) -> Health:
@@ -249,6 +250,6 @@ OPERATION = declare(
         "GET",
         "/projects/{project}/purpose/check",
         summary="Check a version: gate A or B.",
-        without=("operation", "node", "assumption", "limit", "detail", "code"),
+        without=("operation", "node", "assumption", "limit", "code"),
     ),
 )

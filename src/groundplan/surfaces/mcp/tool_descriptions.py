@@ -140,7 +140,7 @@ DESCRIBED: Mapping[str, tuple[str, ...]] = {
     "context_edit": (
         *("sources[].id", "inputs[].pointer", "inputs[].value", "inputs[].provenance", "inputs[].sourceIds"),
     ),
-    "manage_container": ("projectId", "version", "priority", "complexity"),
+    "manage_container": ("projectId", "version", "priority", "complexity", "pipeline"),
     "query_container": ("budget", "priority"),
     "get_next_task": ("projectId", "priority"),
     "get_next_feature": ("priority",),
