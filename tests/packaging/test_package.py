@@ -169,4 +169,4 @@ def test_the_container_has_the_versions_that_are_tested() -> None:
     assert read_versions("server.lock")
     assert read_versions("server.lock") <= read_versions("dev.lock")
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    assert set(extras) == {"png", "postgres", "server", "xlsx"}, "make lock writes server.lock anew"
+    assert set(extras) == {"check", "png", "postgres", "server", "xlsx"}, "make lock writes server.lock anew"
