@@ -53,7 +53,7 @@ def decode_text(raw: bytes, source: str) -> str:
 def _check_size(raw: bytes, source: str) -> None:
     if len(raw) > BODY_BYTES_MAX:
         raise Invalid(
-            f"{source} has more than {BODY_BYTES_MAX} bytes; send it in parts",
+            f"{source} has more than {BODY_BYTES_MAX} bytes, the most that a call takes; shorten it",
             code="too_large",
             limit_bytes=BODY_BYTES_MAX,
         )
