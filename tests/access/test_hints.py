@@ -38,6 +38,7 @@ VALUES: Mapping[str, Any] = {
     "allowDrop": True,
     "claim": True,
     "copyFrom": "latest",
+    "event": "1.0",
     "kind": "agent",
     "policies": {"publish_gates": "A"},
     "profile": "standard",
