@@ -553,8 +553,8 @@ class Work:
             item = replace(item, resolved=None)
         new = self._changed(old, item, agent, now)
         problems = [*self._why_not_change(old, new, item, agent, now, is_person)]
-        is_changed = is_resolving or not same_node(replace(new, evidence=old.evidence), old)  # a hint may be left
-        if is_changed and self.policies.claims == "enforced" and old.is_held_against(agent, now):
+        is_changed = not same_node(replace(new, evidence=old.evidence), old)  # a hint may be left
+        if (is_changed or is_resolving) and self.policies.claims == "enforced" and old.is_held_against(agent, now):
             problems.append("claimed_by_another")
         if problems:
             raise Refusal(*problems)
@@ -568,7 +568,7 @@ class Work:
         if action == "resolved":
             self._warn_of_claim(old, "resolved", agent, now)
             self._resolve_above(item.n, agent, now)
-        elif is_changed and not is_resolving:
+        elif is_changed:
             self._warn_of_claim(old, "changed", agent, now)
         if action == "reopened":
             self.reopen_above(item.n, now)
@@ -700,7 +700,8 @@ class Work:
         """Warn of the nodes that were dropped while others wait for them."""
         for n, node in sorted(self.nodes.items()):
             waiting = tuple(sorted(one for one in self.depended_by(n) if not self.nodes[one].resolved))
-            if waiting and node.outcome is not None and not before.nodes[n].resolved:
+            is_dropped_now = node.actions.count("dropped") > before.nodes[n].actions.count("dropped")
+            if waiting and node.outcome is not None and is_dropped_now:
                 self._warnings.append(Warned(n, "dropped while others wait for it: {}", waiting))
 
     def _refuse_loops(self) -> None:
